@@ -1,0 +1,13 @@
+/** The {@code lukko} command. */
+module dev.lukko.cli {
+  requires com.fasterxml.jackson.databind;
+  requires dev.lukko;
+  requires dev.lukko.redis;
+  requires dev.lukko.testkit;
+  requires info.picocli;
+  requires static org.jspecify;
+
+  // picocli fills the fields of commands by reflection.
+  opens dev.lukko.cli to
+      info.picocli;
+}

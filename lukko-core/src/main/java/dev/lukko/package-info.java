@@ -1,0 +1,5 @@
+/** The contract: what a caller of a lock sees, whatever keeps the lock. */
+@NullMarked
+package dev.lukko;
+
+import org.jspecify.annotations.NullMarked;

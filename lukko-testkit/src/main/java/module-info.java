@@ -1,0 +1,5 @@
+/** What stores and applications that use Lukko are tested with. */
+module dev.lukko.testkit {
+  requires transitive dev.lukko;
+  requires static org.jspecify;
+}
