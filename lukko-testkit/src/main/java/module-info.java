@@ -1,8 +1,8 @@
 /** What stores and applications that use Lukko are tested with. */
 module dev.lukko.testkit {
   requires transitive dev.lukko;
+  requires static awaitility;
   requires static org.assertj.core;
-  requires static org.awaitility;
   requires static org.jspecify;
   requires static org.junit.jupiter.api;
 }
