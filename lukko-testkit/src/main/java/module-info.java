@@ -1,7 +1,6 @@
 /** What stores and applications that use Lukko are tested with. */
 module dev.lukko.testkit {
   requires transitive dev.lukko;
-  requires static awaitility;
   requires static org.assertj.core;
   requires static org.jspecify;
   requires static org.junit.jupiter.api;
