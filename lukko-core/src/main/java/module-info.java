@@ -1,4 +1,8 @@
 /** Distributed locks: the contract, the engine and the fence. */
 module dev.lukko {
-  requires static org.jspecify;
+  requires static transitive org.jspecify;
+
+  exports dev.lukko;
+  exports dev.lukko.spi;
+  exports dev.lukko.time;
 }

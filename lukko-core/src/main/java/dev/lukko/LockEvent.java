@@ -1,0 +1,90 @@
+package dev.lukko;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/** Something that happened to a lock or to a node, as a {@link LockListener} sees it. */
+public sealed interface LockEvent {
+
+  /** An event that concerns locked names. */
+  sealed interface OfResources extends LockEvent {
+    /** The names concerned, sorted. */
+    List<String> resources();
+  }
+
+  /**
+   * A lease was granted.
+   *
+   * @param fencingToken its token
+   * @param waited how long the call took, rounds and waits together
+   * @param rounds how many rounds were made
+   * @param validity how long the lease was valid when it was granted
+   */
+  record Acquired(
+      List<String> resources, long fencingToken, Duration waited, int rounds, Duration validity)
+      implements OfResources {}
+
+  /**
+   * A round found the lock held by another.
+   *
+   * @param holder who holds it, if a node told
+   */
+  record Contended(List<String> resources, Optional<Holder> holder) implements OfResources {}
+
+  /**
+   * A call that had to wait has ended.
+   *
+   * @param waited how long it took
+   * @param acquired whether it got the lock in the end
+   */
+  record Waited(List<String> resources, Duration waited, boolean acquired) implements OfResources {}
+
+  /**
+   * A quorum extended a lease.
+   *
+   * @param fencingToken its token
+   * @param remaining how long it is valid now
+   */
+  record Extended(List<String> resources, long fencingToken, Duration remaining)
+      implements OfResources {}
+
+  /**
+   * An extension was not confirmed by a quorum; the lease stays valid until its present end.
+   *
+   * @param fencingToken its token
+   * @param remaining how long it is still valid
+   * @param answers what the nodes answered
+   */
+  record ExtensionFailed(
+      List<String> resources, long fencingToken, Duration remaining, List<NodeAnswer> answers)
+      implements OfResources {}
+
+  /**
+   * A lease was lost before it was released.
+   *
+   * @param fencingToken its token
+   * @param reason why
+   */
+  record Lost(List<String> resources, long fencingToken, LossReason reason)
+      implements OfResources {}
+
+  /**
+   * A lease was released.
+   *
+   * @param fencingToken its token
+   * @param held how long it had been held
+   * @param outcome what the nodes answered
+   */
+  record Released(List<String> resources, long fencingToken, Duration held, ReleaseOutcome outcome)
+      implements OfResources {}
+
+  /**
+   * A node began or ceased to take part.
+   *
+   * @param node the node's name
+   * @param available whether it takes part now
+   * @param detail why
+   */
+  record NodeStateChanged(String node, boolean available, String detail) implements LockEvent {}
+}

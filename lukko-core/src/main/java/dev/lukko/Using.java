@@ -1,0 +1,136 @@
+package dev.lukko;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** How {@code using} ends: who sees which exception, and when the lease goes back. */
+final class Using {
+  private Using() {}
+
+  static <T extends @Nullable Object, X extends Exception> T call(
+      LockClient client, LockRequest request, LeaseFunction<T, X> body) throws X {
+    Lease lease = client.acquire(request.withDefaultAutoExtend(true));
+    T value;
+    LossInterrupt interrupt = LossInterrupt.arm(lease, request);
+    try {
+      value = body.apply(lease);
+    } catch (Throwable failure) {
+      interrupt.disarm();
+      finishFailed(lease, failure);
+      throw failure;
+    }
+    interrupt.disarm();
+    LeaseLostException lost = lossOf(lease, value);
+    lease.release();
+    if (lost != null) {
+      throw lost;
+    }
+    return value;
+  }
+
+  @SuppressWarnings("NullAway") // It does not see that the type argument is nullable here.
+  static <X extends Exception> LeaseFunction<@Nullable Void, X> withoutResult(LeaseAction<X> body) {
+    return new LeaseFunction<>() {
+      @Override
+      public @Nullable Void apply(Lease lease) throws X {
+        body.run(lease);
+        return null;
+      }
+    };
+  }
+
+  static <T extends @Nullable Object> CompletableFuture<T> callAsync(
+      LockClient client,
+      LockRequest request,
+      Function<? super Lease, ? extends CompletionStage<T>> body) {
+    CompletableFuture<Lease> acquiring = client.acquireAsync(request.withDefaultAutoExtend(true));
+    CompletableFuture<T> result = new CompletableFuture<>();
+    result.whenComplete(
+        (value, failure) -> {
+          if (result.isCancelled()) {
+            acquiring.cancel(false);
+          }
+        });
+    acquiring.whenComplete(
+        (lease, failure) -> {
+          if (failure != null) {
+            result.completeExceptionally(unwrap(failure));
+          } else if (result.isDone()) {
+            lease.releaseAsync();
+          } else {
+            runAsync(lease, body, result);
+          }
+        });
+    return result;
+  }
+
+  private static <T extends @Nullable Object> void runAsync(
+      Lease lease,
+      Function<? super Lease, ? extends CompletionStage<T>> body,
+      CompletableFuture<T> result) {
+    CompletionStage<T> stage;
+    try {
+      stage = body.apply(lease);
+    } catch (Throwable failure) {
+      stage = CompletableFuture.failedFuture(failure);
+    }
+    stage.whenComplete(
+        (value, bodyFailure) -> {
+          LeaseLostException lost = lossOf(lease, value);
+          lease
+              .releaseAsync()
+              .whenComplete(
+                  (outcome, releaseFailure) -> {
+                    if (bodyFailure != null) {
+                      Throwable cause = unwrap(bodyFailure);
+                      suppress(cause, lost);
+                      suppress(cause, outcome == null ? null : failedRelease(lease, outcome));
+                      result.completeExceptionally(cause);
+                    } else if (lost != null) {
+                      result.completeExceptionally(lost);
+                    } else {
+                      result.complete(value);
+                    }
+                  });
+        });
+  }
+
+  private static void finishFailed(Lease lease, Throwable failure) {
+    suppress(failure, lossOf(lease, null));
+    suppress(failure, failedRelease(lease, lease.release()));
+  }
+
+  /** The loss, if the lease was lost before its release; judged before the release ends it. */
+  private static @Nullable LeaseLostException lossOf(Lease lease, @Nullable Object value) {
+    try {
+      lease.ensureValid();
+      return null;
+    } catch (LeaseLostException lost) {
+      if (lost.reason() == LossReason.RELEASED) {
+        return null; // The body gave the lease back itself, which is its right.
+      }
+      return value == null ? lost : lost.withValue(value);
+    }
+  }
+
+  private static @Nullable LockException failedRelease(Lease lease, ReleaseOutcome outcome) {
+    return outcome.status() == ReleaseOutcome.Status.UNKNOWN
+        ? new LockException(
+            "release of " + lease.resources() + " could not be confirmed: " + outcome.describe())
+        : null;
+  }
+
+  private static void suppress(Throwable failure, @Nullable Throwable other) {
+    if (other != null && other != failure) {
+      failure.addSuppressed(other);
+    }
+  }
+
+  static Throwable unwrap(Throwable failure) {
+    Throwable cause = failure.getCause();
+    return failure instanceof CompletionException && cause != null ? cause : failure;
+  }
+}

@@ -1,0 +1,97 @@
+package dev.lukko.spi;
+
+import java.util.Set;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * One independent store that can hold lock entries and counters.
+ *
+ * <p><b>Rules for implementations.</b>
+ *
+ * <ul>
+ *   <li>Each verb is one atomic step at the store, applied to all resources of the entry or to
+ *       none, and costs one round trip.
+ *   <li>A verb never blocks its caller and never throws; whatever goes wrong is a {@link Failed} or
+ *       an {@link Unknown}. Every stage completes at some time, even if the server hangs for ever;
+ *       the caller has its own, shorter timeout and goes on without the reply.
+ *   <li>A request is sent once. It is never repeated by the driver, since a repetition could be
+ *       applied after the release that followed it.
+ *   <li>A release is applied after the grant of the same owner that was sent before it. If it
+ *       cannot be sent, or its connection breaks, it is kept and sent again when the server is
+ *       back, until the entry must have expired by itself.
+ *   <li>Expiry is judged by the store's clock. An expired entry is as good as none.
+ *   <li>Owners are compared exactly, character by character.
+ *   <li>Counters survive release and expiry, and are kept for a retention time after the last
+ *       grant. A counter that is not a number from 0 to {@link GrantRequest#MAX_COUNTER} makes the
+ *       request {@link Failed}.
+ * </ul>
+ *
+ * <p>Stages may complete in any thread. Implementations are thread-safe.
+ */
+public interface LockNode extends AutoCloseable {
+
+  /** The node's name in messages, unique among the nodes of a client: an address, no secrets. */
+  String name();
+
+  /** What this node can do beyond the plain exclusive lock. */
+  Set<Capability> capabilities();
+
+  /**
+   * Grants the entry if no other owner is in its way, and raises the counters in the same step: to
+   * the proposal if they are all below it, else to one above the highest. A repeated request of an
+   * owner that holds the entry gets the stored answer and raises nothing.
+   */
+  CompletionStage<GrantReply> grant(GrantRequest request);
+
+  /**
+   * Raises the counters to {@code counter}, if the owner still holds the entry and every counter is
+   * below that number.
+   */
+  CompletionStage<ConfirmReply> confirm(LockEntry entry, long counter);
+
+  /**
+   * Lets the entry live for {@code ttlMillis} from now on, if the owner holds all its resources.
+   * Never creates an entry.
+   */
+  CompletionStage<ExtendReply> extend(LockEntry entry, long ttlMillis);
+
+  /**
+   * Extends as {@link #extend} does, and creates what is missing; raises every counter to at least
+   * {@code counter}. Changes nothing if another owner is in the way.
+   */
+  CompletionStage<ExtendReply> repair(LockEntry entry, long ttlMillis, long counter);
+
+  /** Deletes whatever the owner holds of the resources; touches nobody else's entry. */
+  CompletionStage<ReleaseReply> release(LockEntry entry);
+
+  /**
+   * Gives up a place in the line of fair waiters. Nothing happens if there is none. By default
+   * there is no line.
+   */
+  default void leave(LockEntry entry, FairTicket ticket) {}
+
+  /** What the node has stored for a resource; fails exceptionally if the node cannot be reached. */
+  CompletionStage<Inspection> inspect(String resource);
+
+  /**
+   * Calls {@code hint} whenever an entry of the resource may have been released. A hint may be
+   * lost, late, repeated or wrong; it may run in any thread and does not block. By default there
+   * are no hints.
+   */
+  default Watch watch(String resource, Runnable hint) {
+    return () -> {};
+  }
+
+  /**
+   * Ends the node's threads and the connections that it made; bounded, idempotent, never throws.
+   */
+  @Override
+  void close();
+
+  /** A registration for hints that can be ended. */
+  interface Watch extends AutoCloseable {
+    /** Ends the hints; idempotent. */
+    @Override
+    void close();
+  }
+}

@@ -1,0 +1,81 @@
+package dev.lukko.time;
+
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** The scheduler of real time: one timer thread, callback threads on demand, all daemons. */
+final class ThreadScheduler implements Scheduler {
+  private static final System.Logger LOG = System.getLogger(ThreadScheduler.class.getName());
+  private static final Timer INERT = () -> {};
+
+  private final ScheduledThreadPoolExecutor timer;
+  private final ThreadPoolExecutor callbacks;
+
+  ThreadScheduler(String name) {
+    timer = new ScheduledThreadPoolExecutor(1, daemons(name + "-timer"));
+    timer.setRemoveOnCancelPolicy(true);
+    timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+    callbacks =
+        new ThreadPoolExecutor(
+            0,
+            Integer.MAX_VALUE,
+            10,
+            TimeUnit.SECONDS,
+            new SynchronousQueue<>(),
+            daemons(name + "-callback"));
+  }
+
+  @Override
+  public Timer schedule(Runnable task, long delayNanos) {
+    try {
+      Future<?> future =
+          timer.schedule(guarded(task), Math.max(0, delayNanos), TimeUnit.NANOSECONDS);
+      return () -> future.cancel(false);
+    } catch (RejectedExecutionException closed) {
+      return INERT;
+    }
+  }
+
+  @Override
+  public void execute(Runnable task) {
+    try {
+      callbacks.execute(guarded(task));
+    } catch (RejectedExecutionException closed) {
+      LOG.log(System.Logger.Level.DEBUG, "callback dropped, the scheduler is closed");
+    }
+  }
+
+  @Override
+  public void close() {
+    timer.shutdownNow();
+    callbacks.shutdown();
+  }
+
+  private static Runnable guarded(Runnable task) {
+    return () -> {
+      try {
+        task.run();
+      } catch (Throwable failure) {
+        LOG.log(System.Logger.Level.ERROR, "a task failed in a thread of Lukko", failure);
+        if (failure instanceof VirtualMachineError error) {
+          throw error;
+        }
+      }
+    };
+  }
+
+  private static ThreadFactory daemons(String prefix) {
+    AtomicInteger number = new AtomicInteger();
+    return task -> {
+      Thread thread = new Thread(task, prefix + "-" + number.incrementAndGet());
+      thread.setDaemon(true);
+      return thread;
+    };
+  }
+}
