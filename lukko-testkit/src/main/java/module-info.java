@@ -4,4 +4,6 @@ module dev.lukko.testkit {
   requires static org.assertj.core;
   requires static org.jspecify;
   requires static org.junit.jupiter.api;
+
+  exports dev.lukko.testkit;
 }
