@@ -9,6 +9,7 @@ import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.Inspection;
 import dev.lukko.spi.LockEntry;
 import dev.lukko.spi.LockNode;
+import dev.lukko.spi.NodeStatus;
 import dev.lukko.spi.ReleaseReply;
 import java.util.Set;
 import java.util.TreeSet;
@@ -82,6 +83,16 @@ final class RecordingNode implements LockNode {
   @Override
   public void leave(LockEntry entry, FairTicket ticket) {
     node.leave(entry, ticket);
+  }
+
+  @Override
+  public CompletionStage<NodeStatus> status() {
+    return node.status();
+  }
+
+  @Override
+  public CompletionStage<NodeStatus> admit(NodeStatus seen, long quarantineMillis) {
+    return node.admit(seen, quarantineMillis);
   }
 
   @Override

@@ -10,6 +10,7 @@ import dev.lukko.redlock.Redlock;
 import dev.lukko.redlock.RedlockBuilder;
 import dev.lukko.spi.Capability;
 import dev.lukko.spi.GrantReply;
+import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.LockNode;
 import dev.lukko.testkit.EntryPoint;
 import dev.lukko.testkit.LockCall;
@@ -19,6 +20,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -78,11 +80,8 @@ class BrokenNodeTest {
     for (EntryPoint entryPoint : EntryPoint.values()) {
       LockCall call = entryPoint.call(client, Rig.request(ms(3_000), ms(0)));
       assertThat(call.outcome()).isEqualTo(Outcome.GRANTED);
-      rig.store(1).forget();
-      rig.store(1).isHeld(Rig.R);
-      assertThat(call.lease().isValid()).isTrue();
-      rig.time.advance(ms(500));
-      assertThat(call.finish()).satisfies(end -> assertThat(end.isEmpty() || true).isTrue());
+      assertThat(call.lease().extend(ms(3_000))).isTrue();
+      assertThat(call.finish()).isEmpty();
       assertThat(rig.held()).isEmpty();
     }
   }
@@ -152,8 +151,7 @@ class BrokenNodeTest {
     PlainNode ages =
         new PlainNode(store) {
           @Override
-          public java.util.concurrent.CompletionStage<GrantReply> grant(
-              dev.lukko.spi.GrantRequest request) {
+          public CompletionStage<GrantReply> grant(GrantRequest request) {
             return CompletableFuture.completedFuture(
                 new GrantReply.Refused(
                     1,

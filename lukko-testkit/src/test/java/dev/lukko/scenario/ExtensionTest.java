@@ -241,6 +241,7 @@ class ExtensionTest {
 
     @Test
     void ttlOfAgesIsTaken() {
+      rig.main(builder -> builder.quarantine(false));
       LockCall call = EntryPoint.ACQUIRE_ASYNC.call(rig.client(), plain(1_000));
       assertThat(call.lease().extend(LockRequest.FOREVER)).isTrue();
       rig.time.advance(Duration.ofDays(365));
@@ -352,7 +353,29 @@ class ExtensionTest {
       rig.node(1).fault(Fault.DOWN);
       assertThat(call.lease().extend(ms(3_000))).isFalse();
       assertThat(rig.held()).containsExactly(1, 2, 3);
+      rig.node(1).heal();
       assertThat(call.finish()).isEmpty();
+    }
+
+    @Test
+    void restartedNodeDoesNotGiveASecondHolderItsVote() {
+      rig.node(4).fault(Fault.DOWN);
+      rig.node(5).fault(Fault.DOWN);
+      LockCall first = EntryPoint.ACQUIRE_ASYNC.call(rig.client(), extended(3_000));
+      rig.main().heal();
+      rig.store(3).forget();
+
+      Rig.Party other = rig.party();
+      for (int i = 0; i < 3; i++) {
+        LockCall second = EntryPoint.ACQUIRE_ASYNC.call(other.client(), plain(3_000));
+        rig.time.advance(ms(300));
+        assertThat(second.outcome()).isNotEqualTo(Outcome.GRANTED);
+        assertThat(first.lease().isValid()).isTrue();
+      }
+
+      rig.time.advance(ms(3_000)); // No quorum holds it any more, and the first one learns of it.
+      assertThat(first.lease().isValid()).isFalse();
+      assertThat(first.finish()).isPresent();
     }
 
     @Test

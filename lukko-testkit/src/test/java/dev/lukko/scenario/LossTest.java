@@ -9,6 +9,7 @@ import dev.lukko.LeaseLostException;
 import dev.lukko.LockRequest;
 import dev.lukko.LossReason;
 import dev.lukko.ReleaseOutcome;
+import dev.lukko.spi.LockEntry;
 import dev.lukko.testkit.EntryPoint;
 import dev.lukko.testkit.FaultyNode.Fault;
 import dev.lukko.testkit.LockCall;
@@ -130,7 +131,7 @@ class LossTest {
     void lossIsSignalledByTheFirstExtension(EntryPoint entryPoint) {
       LockCall call = entryPoint.call(rig.client(), request(3_000, true));
       List<LossReason> losses = lossesOf(call.lease());
-      steal(1, 2);
+      steal(call.lease(), 1, 2);
 
       rig.time.advance(ms(1_000));
 
@@ -154,7 +155,7 @@ class LossTest {
     @Test
     void minorityIsNoLoss() {
       LockCall call = EntryPoint.ACQUIRE_ASYNC.call(rig.client(), request(3_000, true));
-      steal(1);
+      steal(call.lease(), 1);
       rig.time.advance(ms(30_000));
       assertThat(call.lease().isValid()).isTrue();
       assertThat(call.finish()).isEmpty();
@@ -164,7 +165,7 @@ class LossTest {
     void majorityOfTheDenialsMayComeAfterTheRoundWasGivenUp() {
       LockCall call = EntryPoint.ACQUIRE_ASYNC.call(rig.client(), request(3_000, true));
       List<LossReason> losses = lossesOf(call.lease());
-      steal(1, 2);
+      steal(call.lease(), 1, 2);
       rig.node(2).fault(Fault.HOLD_REPLIES);
       rig.node(3).fault(Fault.HOLD_REPLIES);
       rig.time.advance(ms(2_000));
@@ -178,7 +179,7 @@ class LossTest {
     @Test
     void extensionByHandLearnsOfIt() {
       LockCall call = EntryPoint.ACQUIRE_ASYNC.call(rig.client(), request(3_000, false));
-      steal(1, 3);
+      steal(call.lease(), 1, 3);
       assertThatThrownBy(() -> call.lease().extend(ms(3_000)))
           .isInstanceOf(LeaseLostException.class)
           .hasMessageContaining("another owner");
@@ -189,7 +190,7 @@ class LossTest {
     @EnumSource
     void releaseThatLearnsOfItDoesNotEndInSilence(EntryPoint entryPoint) {
       LockCall call = entryPoint.call(rig.client(), request(3_000, false));
-      steal(1, 2);
+      steal(call.lease(), 1, 2);
       assertThat(call.finish())
           .get()
           .isInstanceOf(LeaseLostException.class)
@@ -200,14 +201,14 @@ class LossTest {
     @Test
     void releaseByHandTellsItByItsOutcomeAndCloseIsSilentThen() {
       LockCall call = EntryPoint.ACQUIRE_ASYNC.call(rig.client(), request(3_000, false));
-      steal(1, 2);
+      steal(call.lease(), 1, 2);
       assertThat(call.lease().release().status()).isEqualTo(ReleaseOutcome.Status.NOT_HELD);
       assertThat(call.finish()).isEmpty();
     }
 
-    private void steal(int... numbers) {
+    private void steal(Lease lease, int... numbers) {
       for (int number : numbers) {
-        rig.store(number).forget();
+        rig.store(number).release(LockEntry.exclusive(lease.resources(), lease.owner()));
         rig.holdForeign(number, Duration.ofHours(1));
       }
     }
@@ -298,6 +299,8 @@ class LossTest {
           .satisfies(
               release ->
                   assertThat(release).hasMessageContaining("n1: failed").hasNoSuppressedExceptions());
+      rig.main().heal();
+      rig.stores.forEach(store -> store.forget()); // Real nodes would have kept the release.
     }
 
     @ParameterizedTest

@@ -8,6 +8,7 @@ import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.Inspection;
 import dev.lukko.spi.LockEntry;
 import dev.lukko.spi.LockNode;
+import dev.lukko.spi.NodeStatus;
 import dev.lukko.spi.ReleaseReply;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
@@ -53,6 +54,16 @@ class PlainNode implements LockNode {
   @Override
   public CompletionStage<ReleaseReply> release(LockEntry entry) {
     return node.release(entry);
+  }
+
+  @Override
+  public CompletionStage<NodeStatus> status() {
+    return node.status();
+  }
+
+  @Override
+  public CompletionStage<NodeStatus> admit(NodeStatus seen, long quarantineMillis) {
+    return node.admit(seen, quarantineMillis);
   }
 
   @Override
