@@ -281,9 +281,7 @@ class LossTest {
 
       assertThat(seen).containsSame(failure);
       if (entryPoint != EntryPoint.ACQUIRE_ASYNC) { // There the body is not ours to see.
-        assertThat(failure.getSuppressed())
-            .singleElement()
-            .isInstanceOf(LeaseLostException.class);
+        assertThat(failure.getSuppressed()).singleElement().isInstanceOf(LeaseLostException.class);
       }
     }
 
@@ -298,7 +296,9 @@ class LossTest {
           .singleElement()
           .satisfies(
               release ->
-                  assertThat(release).hasMessageContaining("n1: failed").hasNoSuppressedExceptions());
+                  assertThat(release)
+                      .hasMessageContaining("n1: failed")
+                      .hasNoSuppressedExceptions());
       rig.main().heal();
       rig.stores.forEach(store -> store.forget()); // Real nodes would have kept the release.
     }

@@ -38,7 +38,8 @@ class MasksTest {
   @MethodSource("everyWay")
   void wonExactlyWithAQuorumOfGrantsAndNothingIsLeftOtherwise(
       EntryPoint entryPoint, Fault hanging) {
-    int most = hanging == Fault.HOLD_REQUESTS ? 5 : 4; // The rest differs by little, and takes time.
+    int most =
+        hanging == Fault.HOLD_REQUESTS ? 5 : 4; // The rest differs by little, and takes time.
     for (int nodes = 1; nodes <= most; nodes++) {
       int masks = 1 << 2 * nodes;
       for (int number = 0; number < masks; number++) {

@@ -63,7 +63,8 @@ class MembershipTest {
     void ownersAreComparedToTheLastCharacter() {
       LockEntry foobar = LockEntry.exclusive(List.of(Rig.R), "foobar");
       rig.store(1).grant(new GrantRequest(foobar, 10_000, 1)).toCompletableFuture().join();
-      for (String other : List.of("foo", "foobarr", "Foobar", "foobar ", " foobar", "foob\u0430r")) {
+      for (String other :
+          List.of("foo", "foobarr", "Foobar", "foobar ", " foobar", "foob\u0430r")) {
         LockEntry contender = LockEntry.exclusive(List.of(Rig.R), other);
         assertThat(rig.store(1).grant(new GrantRequest(contender, 10_000, 1)))
             .isCompletedWithValueMatching(GrantReply.Refused.class::isInstance);

@@ -62,8 +62,7 @@ final class Rig implements AfterEachCallback, AutoCloseable {
 
   Party party(Consumer<RedlockBuilder> settings) {
     List<FaultyNode> nodes = new ArrayList<>();
-    stores.forEach(
-        store -> nodes.add(invariants.node(plain ? new PlainNode(store) : store)));
+    stores.forEach(store -> nodes.add(invariants.node(plain ? new PlainNode(store) : store)));
     RedlockBuilder builder = Redlock.builder().nodes(nodes).ticker(time).scheduler(time);
     settings.accept(builder);
     return new Party(invariants.client(builder.build()), List.copyOf(nodes));

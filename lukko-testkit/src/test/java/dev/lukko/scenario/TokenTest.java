@@ -29,11 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class TokenTest {
 
   private static LockRequest request() {
-    return LockRequest.builder(Rig.R)
-        .ttl(ms(10_000))
-        .maxWait(ms(0))
-        .autoExtend(false)
-        .build();
+    return LockRequest.builder(Rig.R).ttl(ms(10_000)).maxWait(ms(0)).autoExtend(false).build();
   }
 
   @Nested

@@ -102,7 +102,8 @@ class ValidityTest {
     })
     void lostExactlyWhenNoMoreThanTheLeastValidityIsLeft(
         long elapsed, long minValidity, Outcome expected) {
-      LockCall call = answeredAfter(EntryPoint.ACQUIRE_ASYNC, ms(200), ms(elapsed), ms(minValidity));
+      LockCall call =
+          answeredAfter(EntryPoint.ACQUIRE_ASYNC, ms(200), ms(elapsed), ms(minValidity));
 
       assertThat(call.outcome()).isEqualTo(expected);
       assertThat(rig.held()).hasSize(expected == Outcome.GRANTED ? 3 : 0);
@@ -122,7 +123,9 @@ class ValidityTest {
       rig.store(1)
           .grant(
               new GrantRequest(
-                  LockEntry.exclusive(List.of(Rig.R), "earlier"), 1, rig.time.wallMicros() + 5_000_000))
+                  LockEntry.exclusive(List.of(Rig.R), "earlier"),
+                  1,
+                  rig.time.wallMicros() + 5_000_000))
           .toCompletableFuture()
           .join();
       rig.time.advance(ms(1));
