@@ -57,6 +57,7 @@ public final class Lukko {
         new CommandLine(new Lukko())
             .addSubcommand(new RunCommand(surroundings))
             .addSubcommand(new StatusCommand(surroundings))
+            .addSubcommand(new DemoCommand(surroundings))
             .addSubcommand(new HelpCommand());
     Complaints complaints = new Complaints(surroundings);
     line.setOut(surroundings.out())

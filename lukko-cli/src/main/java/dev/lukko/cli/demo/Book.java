@@ -1,5 +1,6 @@
 package dev.lukko.cli.demo;
 
+import dev.lukko.cli.demo.DemoResult.Counts;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -20,17 +21,6 @@ final class Book {
    * @param token the fencing token of the writer's lease, or 0 if it had no lease
    */
   private record Posting(int invoice, long token) {}
-
-  /**
-   * What an audit of the book finds.
-   *
-   * @param invoices how many invoices there are
-   * @param posted how many of them were posted at least once
-   * @param doubleCharges how many postings there are beyond the first of each invoice
-   * @param staleWrites how many postings landed behind one of the same invoice with a higher token
-   * @param refused how many writes the fence refused
-   */
-  record Audit(int invoices, int posted, int doubleCharges, int staleWrites, int refused) {}
 
   private final int invoices;
   private final boolean fenced;
@@ -99,7 +89,7 @@ final class Book {
   }
 
   /** Counts what has landed, from the postings alone. */
-  synchronized Audit audit() {
+  synchronized Counts audit() {
     Map<Integer, Long> highest = new LinkedHashMap<>();
     int stale = 0;
     for (Posting posting : postings) {
@@ -110,6 +100,6 @@ final class Book {
       highest.merge(posting.invoice(), posting.token(), Math::max);
     }
     int posted = highest.size();
-    return new Audit(invoices, posted, postings.size() - posted, stale, refused);
+    return new Counts(invoices, posted, postings.size() - posted, stale, refused);
   }
 }

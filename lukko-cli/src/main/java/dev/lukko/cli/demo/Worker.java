@@ -1,6 +1,7 @@
 package dev.lukko.cli.demo;
 
 import dev.lukko.Lease;
+import dev.lukko.LeaseLostException;
 import dev.lukko.LockClient;
 import dev.lukko.LockNotAcquiredException;
 import java.io.BufferedReader;
@@ -122,6 +123,8 @@ final class Worker {
         ours.ensureValid();
         ledger.post(book, invoice, ours.fencingToken());
       }
+    } catch (LeaseLostException tooLate) {
+      // Not posted, or posted already: the next pass tells.
     }
   }
 

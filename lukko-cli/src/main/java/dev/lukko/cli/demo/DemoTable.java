@@ -1,0 +1,45 @@
+package dev.lukko.cli.demo;
+
+import dev.lukko.cli.demo.DemoResult.Counts;
+import java.util.Locale;
+
+/** The result as a table of less than 80 columns. */
+public final class DemoTable {
+
+  private static final String ROW = "%-26s %9s %7s %15s %13s";
+
+  private DemoTable() {}
+
+  /** Prints the table, and a sentence on what it says. */
+  public static void print(DemoResult result, Screen screen) {
+    screen.line("");
+    screen.line(row("", "invoices", "posted", "double charges", "stale writes"));
+    row(screen, "no lock", result.unlocked());
+    row(
+        screen,
+        "Redlock, " + result.nodesKilled() + " killed, " + result.nodesHung() + " hung",
+        result.redlock());
+    row(screen, "stopped holder, no fence", result.withoutFence());
+    row(screen, "stopped holder, fence", result.withFence());
+    screen.line("");
+    if (result.isAsPromised()) {
+      screen.line("A lock keeps workers apart; only a fence stops one that was paused too long.");
+    } else {
+      screen.line(screen.bad("This is not what was promised; please report it."));
+    }
+  }
+
+  private static void row(Screen screen, String name, Counts counts) {
+    screen.line(
+        row(
+            name,
+            counts.invoices(),
+            counts.posted(),
+            counts.doubleCharges(),
+            counts.staleWrites()));
+  }
+
+  private static String row(Object... cells) {
+    return String.format(Locale.ROOT, ROW, cells).stripTrailing();
+  }
+}
