@@ -5,11 +5,17 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPac
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideOutsideOfPackages;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.members;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
 import com.tngtech.archunit.core.domain.AccessTarget;
 import com.tngtech.archunit.core.domain.AccessTarget.CodeUnitAccessTarget;
 import com.tngtech.archunit.core.domain.JavaAccess;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaCodeUnit;
+import com.tngtech.archunit.core.domain.JavaMember;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import java.time.Clock;
 import java.util.Map;
@@ -22,6 +28,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
+import java.util.stream.Stream;
 
 /** The building blocks of {@link ArchitectureTest}. */
 final class ArchitectureRules {
@@ -74,6 +81,41 @@ final class ArchitectureRules {
         .accessTargetWhere(
             describe("takes time or threads from the JDK", ArchitectureRules::takesTimeOrThread))
         .allowEmptyShould(true);
+  }
+
+  /** What a caller can call, a caller can also name: its parameters, result, exceptions, type. */
+  static ArchRule publicSignaturesNameOnlyPublicTypes() {
+    return members()
+        .that(describe("callers can reach", ArchitectureRules::isReachable))
+        .should(
+            ArchCondition.from(
+                describe(
+                    "name only types that callers can see",
+                    member -> typesOf(member).allMatch(ArchitectureRules::isVisible))))
+        .allowEmptyShould(true);
+  }
+
+  private static boolean isReachable(JavaMember member) {
+    boolean inheritable = !member.getOwner().getModifiers().contains(JavaModifier.FINAL);
+    return isVisible(member.getOwner())
+        && !member.getModifiers().contains(JavaModifier.SYNTHETIC)
+        && (member.getModifiers().contains(JavaModifier.PUBLIC)
+            || (inheritable && member.getModifiers().contains(JavaModifier.PROTECTED)));
+  }
+
+  private static Stream<JavaClass> typesOf(JavaMember member) {
+    Stream<JavaClass> exceptions =
+        member instanceof JavaCodeUnit method
+            ? method.getExceptionTypes().stream()
+            : Stream.<JavaClass>empty();
+    return Stream.concat(member.getAllInvolvedRawTypes().stream(), exceptions);
+  }
+
+  private static boolean isVisible(JavaClass type) {
+    JavaClass base = type.getBaseComponentType();
+    return base.isPrimitive()
+        || (base.getModifiers().contains(JavaModifier.PUBLIC)
+            && base.getEnclosingClass().map(ArchitectureRules::isVisible).orElse(true));
   }
 
   private static boolean takesTimeOrThread(JavaAccess<?> access) {

@@ -88,6 +88,28 @@ class ArchitectureRulesTest {
         .isTrue();
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      classes = {
+        Signatures.HiddenResult.class,
+        Signatures.HiddenParameter.class,
+        Signatures.HiddenTypeArgument.class,
+        Signatures.HiddenException.class,
+        Signatures.HiddenField.class,
+      })
+  void publicSignatureWithATypeThatCallersCannotSeeIsRefused(Class<?> offender) {
+    assertThat(violated(ArchitectureRules.publicSignaturesNameOnlyPublicTypes(), offender))
+        .isTrue();
+  }
+
+  @Test
+  void hiddenTypesBehindAPublicSignatureAreAllowed() {
+    assertThat(
+            violated(
+                ArchitectureRules.publicSignaturesNameOnlyPublicTypes(), Signatures.Clean.class))
+        .isFalse();
+  }
+
   private static boolean violated(ArchRule rule, Class<?>... classes) {
     return rule.evaluate(new ClassFileImporter().importClasses(classes)).hasViolation();
   }

@@ -54,4 +54,8 @@ class ArchitectureTest {
   @ArchTest
   static final ArchRule clocksAndThreadsComeInThroughTime =
       ArchitectureRules.noClockOrThreadOutside(ArchitectureRules.TIME);
+
+  @ArchTest
+  static final ArchRule publicSignaturesNameOnlyPublicTypes =
+      ArchitectureRules.publicSignaturesNameOnlyPublicTypes();
 }

@@ -1,6 +1,8 @@
 package dev.lukko.cli;
 
 import dev.lukko.LockRequest;
+import dev.lukko.redlock.Redlock;
+import dev.lukko.spi.LockNode;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -102,8 +104,11 @@ final class RunCommand implements Callable<Integer> {
     LockRequest request = request(run);
     List<NodeAddress> addresses = nodes.addresses(surroundings.environment());
     try (SignalRelay signals = new SignalRelay()) {
-      return new LockedRun(surroundings, signals, request, run.command(), killAfter)
-          .over(addresses, nodes.keyNames());
+      List<LockNode> connected = NodeConnector.connect(addresses, nodes.keyNames());
+      try (Redlock locks = Redlock.builder().nodes(connected).build()) {
+        return new LockedRun(surroundings, signals, request, run.command(), killAfter)
+            .run(locks, connected);
+      }
     }
   }
 
