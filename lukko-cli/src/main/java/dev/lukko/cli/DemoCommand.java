@@ -56,6 +56,7 @@ final class DemoCommand implements Callable<Integer> {
   }
 
   @Override
+  @SuppressWarnings("try") // the trap is only there while the story runs
   public Integer call() throws IOException {
     Thread story = Thread.currentThread();
     AtomicReference<@Nullable Signal> ended = new AtomicReference<>();

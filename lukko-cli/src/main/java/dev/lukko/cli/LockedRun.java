@@ -76,7 +76,7 @@ final class LockedRun {
       return ExitCode.HELD;
     }
     if (reason instanceof LockNotAcquiredException unavailable) {
-      surroundings.say(unavailable.getMessage());
+      surroundings.say(String.valueOf(unavailable.getMessage()));
       return ExitCode.UNAVAILABLE;
     }
     throw reason;

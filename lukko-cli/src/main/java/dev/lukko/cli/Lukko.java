@@ -2,10 +2,15 @@ package dev.lukko.cli;
 
 import java.io.PrintWriter;
 import java.nio.charset.Charset;
+import java.time.Duration;
+import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.HelpCommand;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** The {@code lukko} command: entry point and root of its subcommands. */
 @Command(
@@ -24,7 +29,9 @@ import picocli.CommandLine.HelpCommand;
       "",
       "'lukko COMMAND --help' tells all about a command."
     })
-public final class Lukko {
+public final class Lukko implements Callable<Integer> {
+
+  @Spec private CommandSpec spec;
 
   Lukko() {}
 
@@ -46,16 +53,27 @@ public final class Lukko {
   /** Runs the command inside this JVM and returns its exit code. */
   static int run(Surroundings surroundings, String... args) {
     CommandLine line = commandLine(surroundings);
-    int code = line.execute(RunWords.reorder(line, args));
+    int code = line.execute(RunWords.reorder(line.getSubcommands(), args));
     surroundings.out().flush();
     surroundings.err().flush();
     return code;
   }
 
+  /** Without a command there is nothing to do: says which there are. */
+  @Override
+  public Integer call() {
+    PrintWriter err = spec.commandLine().getErr();
+    err.println("lukko: no command; these are there");
+    err.println();
+    spec.commandLine().usage(err);
+    return ExitCode.USAGE;
+  }
+
   private static CommandLine commandLine(Surroundings surroundings) {
+    CommandLine run = new CommandLine(new RunCommand(surroundings));
     CommandLine line =
         new CommandLine(new Lukko())
-            .addSubcommand(new RunCommand(surroundings))
+            .addSubcommand(run)
             .addSubcommand(new StatusCommand(surroundings))
             .addSubcommand(new DemoCommand(surroundings))
             .addSubcommand(new HelpCommand());
@@ -65,10 +83,19 @@ public final class Lukko {
         .setColorScheme(CommandLine.Help.defaultColorScheme(Ansi.OFF))
         .setUsageHelpWidth(80)
         .setCaseInsensitiveEnumValuesAllowed(true)
+        .registerConverter(Duration.class, Lukko::duration)
         .setParameterExceptionHandler(complaints)
         .setExecutionExceptionHandler(complaints);
-    line.getSubcommands().get("run").setStopAtPositional(true);
+    run.setStopAtPositional(true);
     return line;
+  }
+
+  private static Duration duration(String text) {
+    try {
+      return Durations.parse(text);
+    } catch (IllegalArgumentException malformed) {
+      throw new TypeConversionException(String.valueOf(malformed.getMessage()));
+    }
   }
 
   /** The version that the jar's manifest names. */

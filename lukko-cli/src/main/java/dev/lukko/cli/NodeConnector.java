@@ -1,5 +1,7 @@
 package dev.lukko.cli;
 
+import dev.lukko.redis.RedisKeyFormat;
+import dev.lukko.redis.RedisNode;
 import dev.lukko.spi.LockNode;
 import java.util.List;
 
@@ -7,11 +9,23 @@ import java.util.List;
 final class NodeConnector {
 
   /** The schemes of the stores, in the order in which they are shown. */
-  static final List<String> SCHEMES = List.of("redis", "rediss");
+  static final List<String> SCHEMES = List.of("redis", "rediss", "redis-socket");
 
   private NodeConnector() {}
 
-  static List<LockNode> connect(List<NodeAddress> addresses, NodeOptions.KeyNames keyNames) {
-    throw new UnsupportedOperationException(addresses + " " + keyNames);
+  /**
+   * Connects to all nodes at the same time; one that is down is no failure.
+   *
+   * @throws UsageException if a store does not accept an address; no connection is made then
+   */
+  static List<LockNode> connect(List<NodeAddress> addresses, RedisKeyFormat keyFormat) {
+    try {
+      return List.copyOf(
+          RedisNode.builder()
+              .keyFormat(keyFormat)
+              .connectAll(addresses.stream().map(NodeAddress::url).toList()));
+    } catch (IllegalArgumentException malformed) {
+      throw new UsageException("node: " + malformed.getMessage());
+    }
   }
 }

@@ -1,5 +1,6 @@
 package dev.lukko.cli;
 
+import dev.lukko.redis.RedisKeyFormat;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -16,7 +17,7 @@ final class NodeOptions {
       names = "--node",
       paramLabel = "URL",
       description = {
-        "A node: redis://HOST:PORT, or rediss:// for TLS. Give it once for each node; an odd number,"
+        "A node: redis://HOST:PORT, rediss:// for TLS, or redis-socket:///PATH. Give it once for each node; an odd number,"
             + " 1, 3 or 5, is best. Default: the addresses in LUKKO_NODES, separated by blanks or"
             + " commas."
       })
@@ -25,21 +26,16 @@ final class NodeOptions {
   @Option(
       names = "--key-format",
       paramLabel = "FORMAT",
-      defaultValue = "lukko",
+      defaultValue = "prefixed",
       description = {
-        "How keys are named: 'lukko' as this library does, or 'plain': the key is the resource's"
-            + " name, as other Redlock libraries have it. Default: lukko."
+        "How keys are named: 'prefixed' is lukko:{RESOURCE}, 'plain' is RESOURCE itself, as other"
+            + " Redlock libraries have it. All clients of a lock must use the same. Default:"
+            + " prefixed."
       })
-  private KeyNames keyNames = KeyNames.LUKKO;
+  private RedisKeyFormat keyFormat = RedisKeyFormat.PREFIXED;
 
-  /** How keys are named on a node. */
-  enum KeyNames {
-    LUKKO,
-    PLAIN
-  }
-
-  KeyNames keyNames() {
-    return keyNames;
+  RedisKeyFormat keyFormat() {
+    return keyFormat;
   }
 
   /**

@@ -104,7 +104,7 @@ final class RunCommand implements Callable<Integer> {
     LockRequest request = request(run);
     List<NodeAddress> addresses = nodes.addresses(surroundings.environment());
     try (SignalRelay signals = new SignalRelay()) {
-      List<LockNode> connected = NodeConnector.connect(addresses, nodes.keyNames());
+      List<LockNode> connected = NodeConnector.connect(addresses, nodes.keyFormat());
       try (Redlock locks = Redlock.builder().nodes(connected).build()) {
         return new LockedRun(surroundings, signals, request, run.command(), killAfter)
             .run(locks, connected);

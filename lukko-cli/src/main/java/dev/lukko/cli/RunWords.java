@@ -2,8 +2,8 @@ package dev.lukko.cli;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import picocli.CommandLine;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
 /**
@@ -51,12 +51,12 @@ record RunWords(String resource, List<String> command) {
    * parser looks for them: with the separator there it is certain that they are ours. Other command
    * lines stay as they are.
    */
-  static String[] reorder(CommandLine line, String[] args) {
+  static String[] reorder(Map<String, CommandLine> subcommands, String[] args) {
     int separator = List.of(args).indexOf(SEPARATOR);
-    if (separator < 1 || !args[0].equals("run")) {
+    CommandLine run = separator < 1 ? null : subcommands.get(args[0]);
+    if (run == null || !(run.getCommand() instanceof RunCommand)) {
       return args;
     }
-    CommandSpec spec = line.getSubcommands().get("run").getCommandSpec();
     List<String> options = new ArrayList<>(List.of(args[0]));
     List<String> others = new ArrayList<>();
     for (int i = 1; i < separator; i++) {
@@ -66,7 +66,7 @@ record RunWords(String resource, List<String> command) {
         continue;
       }
       options.add(word);
-      OptionSpec option = spec.findOption(word);
+      OptionSpec option = run.getCommandSpec().findOption(word);
       if (option != null && option.arity().min() > 0 && i + 1 < separator) {
         options.add(args[++i]);
       }

@@ -57,7 +57,7 @@ final class StatusCommand implements Callable<Integer> {
               + MAX_NAME_LENGTH);
     }
     List<NodeAddress> addresses = nodes.addresses(surroundings.environment());
-    List<LockNode> connected = NodeConnector.connect(addresses, nodes.keyNames());
+    List<LockNode> connected = NodeConnector.connect(addresses, nodes.keyFormat());
     try {
       return show(Survey.ask(connected, resource, TIMEOUT));
     } finally {

@@ -85,7 +85,7 @@ record Survey(String resource, List<Answer> answers) {
       return new Answer(
           node, Optional.empty(), "no answer within " + Durations.show(timeout));
     } catch (ExecutionException failed) {
-      return new Answer(node, Optional.empty(), describe(failed.getCause()));
+      return new Answer(node, Optional.empty(), describe(failed.getCause() == null ? failed : failed.getCause()));
     } catch (InterruptedException stopped) {
       Thread.currentThread().interrupt();
       return new Answer(node, Optional.empty(), "interrupted");

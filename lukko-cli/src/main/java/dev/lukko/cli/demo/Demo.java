@@ -62,7 +62,7 @@ public final class Demo {
         "Act 1. No lock: " + WORKERS + " workers bill the same " + INVOICES + " invoices.");
     Counts withoutLock = new BillingAct(screen, unlocked).play(workers, "BILL unlocked");
     screen.line(
-        "  Each looked whether an invoice was pending, and posted it a moment later: "
+        "  Each looks whether an invoice is pending, thinks, and posts it: "
             + screen.bad(withoutLock.doubleCharges() + " double charges."));
 
     screen.heading("Act 2. Redlock: the same, while nodes fail.");

@@ -1,6 +1,8 @@
 package dev.lukko.cli.demo;
 
 import dev.lukko.LockClient;
+import dev.lukko.redis.RedisNode;
+import dev.lukko.redlock.Redlock;
 import java.time.Duration;
 import java.util.List;
 
@@ -13,6 +15,9 @@ final class DemoLocks {
   private DemoLocks() {}
 
   static LockClient connect(List<String> nodes) {
-    throw new UnsupportedOperationException(nodes + " " + NODE_TIMEOUT);
+    return Redlock.builder()
+        .nodes(RedisNode.builder().connectAll(nodes))
+        .nodeTimeout(NODE_TIMEOUT)
+        .build();
   }
 }

@@ -6,14 +6,12 @@ import java.util.Locale;
 /** The result as a table of less than 80 columns. */
 public final class DemoTable {
 
-  private static final String ROW = "%-26s %9s %7s %15s %13s";
-
   private DemoTable() {}
 
   /** Prints the table, and a sentence on what it says. */
   public static void print(DemoResult result, Screen screen) {
     screen.line("");
-    screen.line(row("", "invoices", "posted", "double charges", "stale writes"));
+    screen.line(row("", "invoices", "posted", "double charges", "stale writes", "refused"));
     row(screen, "no lock", result.unlocked());
     row(
         screen,
@@ -36,10 +34,11 @@ public final class DemoTable {
             counts.invoices(),
             counts.posted(),
             counts.doubleCharges(),
-            counts.staleWrites()));
+            counts.staleWrites(),
+            counts.refused()));
   }
 
   private static String row(Object... cells) {
-    return String.format(Locale.ROOT, ROW, cells).stripTrailing();
+    return String.format(Locale.ROOT, "%-25s %8s %6s %14s %12s %7s", cells).stripTrailing();
   }
 }

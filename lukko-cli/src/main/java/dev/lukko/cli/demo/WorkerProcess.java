@@ -110,7 +110,10 @@ final class WorkerProcess implements AutoCloseable {
     } catch (TimeoutException e) {
       throw new DemoFailedException("a worker did not answer within " + timeout.toSeconds() + " s");
     } catch (ExecutionException e) {
-      throw new DemoFailedException(String.valueOf(e.getCause().getMessage()));
+      throw new DemoFailedException(
+          e.getCause() instanceof DemoFailedException known
+              ? String.valueOf(known.getMessage())
+              : e.toString());
     }
   }
 
