@@ -2,7 +2,7 @@
 module dev.lukko.testkit {
   requires transitive dev.lukko;
   requires static org.assertj.core;
-  requires static transitive org.jspecify;
+  requires static org.jspecify;
   requires static org.junit.jupiter.api;
 
   exports dev.lukko.testkit;

@@ -46,7 +46,12 @@ final class Complaints
           word.startsWith("-")
               ? "option"
               : exception.getCommandLine().getParent() == null ? "command" : "argument";
-      return "unknown " + kind + " '" + Secrets.hideInWord(word) + "'" + hint(unmatched.getSuggestions());
+      return "unknown "
+          + kind
+          + " '"
+          + Secrets.hideInWord(word)
+          + "'"
+          + hint(unmatched.getSuggestions());
     }
     String message = String.valueOf(exception.getMessage());
     return Character.toLowerCase(message.charAt(0)) + message.substring(1);

@@ -32,7 +32,12 @@ final class Durations {
   static Duration parse(String text) {
     if (BARE_NUMBER.matcher(text).matches()) {
       throw new IllegalArgumentException(
-          "'" + text + "' has no unit; write " + text + "s for seconds or " + text
+          "'"
+              + text
+              + "' has no unit; write "
+              + text
+              + "s for seconds or "
+              + text
               + "ms for milliseconds");
     }
     Matcher matcher = NUMBER_AND_UNIT.matcher(text);
@@ -53,7 +58,9 @@ final class Durations {
       }
     }
     throw new IllegalArgumentException(
-        "'" + text + "' is not a duration; write a number with a unit (500ms, 30s, 2m, 1h) or PT30S");
+        "'"
+            + text
+            + "' is not a duration; write a number with a unit (500ms, 30s, 2m, 1h) or PT30S");
   }
 
   private static Duration times(String text, BigDecimal number, Duration unit) {

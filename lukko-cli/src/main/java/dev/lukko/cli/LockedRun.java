@@ -68,7 +68,9 @@ final class LockedRun {
   private int refused(LockException reason) {
     if (reason instanceof LockBusyException busy) {
       surroundings.say(
-          name() + " is held by " + busy.holder().map(LockedRun::describe).orElse("another")
+          name()
+              + " is held by "
+              + busy.holder().map(LockedRun::describe).orElse("another")
               + (busy.waitExhausted() && !request.maxWait().orElse(Duration.ZERO).isZero()
                   ? "; gave up after " + Durations.show(busy.waited())
                   : "; did not wait (see --wait)")
@@ -121,7 +123,11 @@ final class LockedRun {
       return ExitCode.NOT_FOUND;
     }
     surroundings.say(
-        "cannot run '" + program + "' under " + name() + ": "
+        "cannot run '"
+            + program
+            + "' under "
+            + name()
+            + ": "
             + (message.contains("error=13,") ? "not an executable file" : message));
     return ExitCode.CANNOT_RUN;
   }
@@ -131,7 +137,10 @@ final class LockedRun {
     boolean ended = !child.isAlive();
     tree.terminate();
     surroundings.say(
-        "lost " + name() + ": " + reason.explanation()
+        "lost "
+            + name()
+            + ": "
+            + reason.explanation()
             + (ended
                 ? "; the command had ended meanwhile with exit code " + child.exitValue()
                 : "; ending the command: TERM now, KILL after " + Durations.show(killAfter))
@@ -139,8 +148,14 @@ final class LockedRun {
     int killed = tree.endWithin(killAfter);
     if (killed > 0) {
       surroundings.say(
-          "killed " + killed + (killed == 1 ? " process" : " processes") + " of the command under "
-              + name() + " that had not ended " + Durations.show(killAfter) + " after TERM");
+          "killed "
+              + killed
+              + (killed == 1 ? " process" : " processes")
+              + " of the command under "
+              + name()
+              + " that had not ended "
+              + Durations.show(killAfter)
+              + " after TERM");
     }
     signals.detach();
     return ExitCode.LOST;
@@ -154,15 +169,23 @@ final class LockedRun {
       }
       case UNKNOWN -> {
         surroundings.say(
-            "could not release " + name() + " everywhere; what is left ends by itself within "
-                + Durations.show(request.ttl()) + nodesSaid(outcome.answers()));
+            "could not release "
+                + name()
+                + " everywhere; what is left ends by itself within "
+                + Durations.show(request.ttl())
+                + nodesSaid(outcome.answers()));
         return exitCode;
       }
       case NOT_HELD -> {
         surroundings.say(
-            "lost " + name() + ": " + LossReason.NOT_HELD.explanation()
-                + "; the command had ended meanwhile with exit code " + exitCode
-                + nodesSaid(outcome.answers()) + nowHeldBy(nodes));
+            "lost "
+                + name()
+                + ": "
+                + LossReason.NOT_HELD.explanation()
+                + "; the command had ended meanwhile with exit code "
+                + exitCode
+                + nodesSaid(outcome.answers())
+                + nowHeldBy(nodes));
         return ExitCode.LOST;
       }
     }

@@ -19,12 +19,20 @@ record NodeAddress(String url, String scheme, String server) {
     int end = url.indexOf("://");
     if (end <= 0) {
       throw new UsageException(
-          "node '" + Secrets.hideInWord(url) + "' has no scheme; write " + example(url.substring(url.lastIndexOf('@') + 1)) + " (or rediss:// for TLS)");
+          "node '"
+              + Secrets.hideInWord(url)
+              + "' has no scheme; write "
+              + example(url.substring(url.lastIndexOf('@') + 1))
+              + " (or rediss:// for TLS)");
     }
     String scheme = url.substring(0, end).toLowerCase(Locale.ROOT);
     if (!NodeConnector.SCHEMES.contains(scheme)) {
       throw new UsageException(
-          "node '" + Secrets.hideInWord(url) + "' has the unknown scheme '" + scheme + "'; known are "
+          "node '"
+              + Secrets.hideInWord(url)
+              + "' has the unknown scheme '"
+              + scheme
+              + "'; known are "
               + String.join(", ", NodeConnector.SCHEMES));
     }
     String rest = url.substring(end + 3);
@@ -40,7 +48,8 @@ record NodeAddress(String url, String scheme, String server) {
     boolean hasPort = colon > location.lastIndexOf(']');
     String host = hasPort ? location.substring(0, colon) : location;
     if (host.isEmpty()) {
-      throw new UsageException("node '" + Secrets.hideInWord(url) + "' has no host; write " + example("localhost"));
+      throw new UsageException(
+          "node '" + Secrets.hideInWord(url) + "' has no host; write " + example("localhost"));
     }
     return host + ":" + (hasPort ? port(url, location.substring(colon + 1)) : DEFAULT_PORT);
   }
@@ -55,7 +64,11 @@ record NodeAddress(String url, String scheme, String server) {
       // Refused below.
     }
     throw new UsageException(
-        "node '" + Secrets.hideInWord(url) + "' has the port '" + text + "'; it must be a number from 1 to 65535");
+        "node '"
+            + Secrets.hideInWord(url)
+            + "' has the port '"
+            + text
+            + "'; it must be a number from 1 to 65535");
   }
 
   private static String example(String host) {

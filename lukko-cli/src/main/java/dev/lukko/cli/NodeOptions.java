@@ -50,7 +50,9 @@ final class NodeOptions {
       NodeAddress address = NodeAddress.parse(url);
       if (seen.putIfAbsent(address.server(), url) != null) {
         throw new UsageException(
-            "node " + address + " is given twice; each node has one vote, so every address must be"
+            "node "
+                + address
+                + " is given twice; each node has one vote, so every address must be"
                 + " another server");
       }
       addresses.add(address);

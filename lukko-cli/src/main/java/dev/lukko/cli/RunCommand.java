@@ -82,8 +82,7 @@ final class RunCommand implements Callable<Integer> {
       names = "--kill-after",
       paramLabel = "DURATION",
       defaultValue = "5s",
-      description =
-          "How long COMMAND has from TERM to KILL when the lock was lost. Default: 5s.")
+      description = "How long COMMAND has from TERM to KILL when the lock was lost. Default: 5s.")
   private Duration killAfter = Duration.ZERO;
 
   @Parameters(

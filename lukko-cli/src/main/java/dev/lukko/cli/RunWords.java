@@ -37,7 +37,10 @@ record RunWords(String resource, List<String> command) {
       rest = rest.subList(1, rest.size());
     } else if (!rest.isEmpty() && rest.get(0).startsWith("-")) {
       throw new UsageException(
-          "'" + rest.get(0) + "' after the resource '" + resource
+          "'"
+              + rest.get(0)
+              + "' after the resource '"
+              + resource
               + "' is ambiguous: put options before the resource, or -- before the command");
     }
     if (rest.isEmpty()) {

@@ -7,8 +7,8 @@ final class Secrets {
 
   /**
    * In running text: what stands between the scheme and the last at-sign of a word, or before the
-   * at-sign where the scheme was forgotten. A password may itself hold an at-sign or a slash, though
-   * these should be written as %40 and %2F.
+   * at-sign where the scheme was forgotten. A password may itself hold an at-sign or a slash,
+   * though these should be written as %40 and %2F.
    */
   private static final Pattern USER_INFO =
       Pattern.compile("(://)[^\\s'\"]*@|(?<![^\\s'\"])[^\\s'\"@]*:[^\\s'\"]*@");

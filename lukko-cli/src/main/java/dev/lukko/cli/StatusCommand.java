@@ -53,7 +53,9 @@ final class StatusCommand implements Callable<Integer> {
   public Integer call() {
     if (resource.isEmpty() || resource.length() > MAX_NAME_LENGTH) {
       throw new UsageException(
-          "the resource has " + resource.length() + " characters; it must have 1 to "
+          "the resource has "
+              + resource.length()
+              + " characters; it must have 1 to "
               + MAX_NAME_LENGTH);
     }
     List<NodeAddress> addresses = nodes.addresses(surroundings.environment());
@@ -75,8 +77,15 @@ final class StatusCommand implements Callable<Integer> {
       return ExitCode.OK;
     }
     surroundings.say(
-        "no quorum for lock '" + resource + "': " + survey.answered() + " of "
-            + survey.answers().size() + " nodes answered, " + survey.quorum() + " needed");
+        "no quorum for lock '"
+            + resource
+            + "': "
+            + survey.answered()
+            + " of "
+            + survey.answers().size()
+            + " nodes answered, "
+            + survey.quorum()
+            + " needed");
     return ExitCode.UNAVAILABLE;
   }
 }

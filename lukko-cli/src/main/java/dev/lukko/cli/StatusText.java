@@ -21,15 +21,21 @@ final class StatusText {
       boolean holds = held.votes() >= survey.quorum();
       out.println();
       out.println(
-          (holds ? "holder     " : "entry of   ") + held.holder().description()
-              + " (" + held.votes() + " of " + survey.answers().size() + " nodes)");
+          (holds ? "holder     " : "entry of   ")
+              + held.holder().description()
+              + " ("
+              + held.votes()
+              + " of "
+              + survey.answers().size()
+              + " nodes)");
       held.holder().since().ifPresent(since -> out.println("since      " + ago(since, now)));
       if (holds) {
-        out.println(
-            "remaining  " + held.remaining().map(Durations::show).orElse("no expiry"));
+        out.println("remaining  " + held.remaining().map(Durations::show).orElse("no expiry"));
         out.println(
             "token      "
-                + (held.token().isPresent() ? held.token().getAsLong() : "no quorum agrees on one"));
+                + (held.token().isPresent()
+                    ? held.token().getAsLong()
+                    : "no quorum agrees on one"));
       }
     }
     out.println();
@@ -37,7 +43,10 @@ final class StatusText {
         survey.answers().stream().mapToInt(answer -> answer.node().length()).max().orElse(0);
     for (Answer answer : survey.answers()) {
       out.println(
-          "node       " + answer.node() + " ".repeat(width - answer.node().length()) + "  "
+          "node       "
+              + answer.node()
+              + " ".repeat(width - answer.node().length())
+              + "  "
               + detail(answer));
     }
   }
@@ -55,7 +64,8 @@ final class StatusText {
 
   /** What one node said, without the counter. */
   static String brief(Answer answer) {
-    return answer.node() + ": "
+    return answer.node()
+        + ": "
         + answer.inspection().map(StatusText::entries).orElse(answer.error());
   }
 
@@ -65,9 +75,7 @@ final class StatusText {
 
   private static String detail(Inspection inspection) {
     return entries(inspection)
-        + (inspection.counter().isPresent()
-            ? ", counter " + inspection.counter().getAsLong()
-            : "");
+        + (inspection.counter().isPresent() ? ", counter " + inspection.counter().getAsLong() : "");
   }
 
   private static String entries(Inspection inspection) {
@@ -85,7 +93,9 @@ final class StatusText {
 
   private static String ago(Instant since, Instant now) {
     Duration ago = Duration.between(since, now);
-    return since + " (" + (ago.isNegative() ? "by a clock ahead of ours" : Durations.show(ago) + " ago")
+    return since
+        + " ("
+        + (ago.isNegative() ? "by a clock ahead of ours" : Durations.show(ago) + " ago")
         + ")";
   }
 }

@@ -48,7 +48,11 @@ record Survey(String resource, List<Answer> answers) {
    * @param token the fencing token; empty if there is no quorum that agrees on it
    */
   record Acquisition(
-      String fingerprint, Holder holder, int votes, Optional<Duration> remaining, OptionalLong token) {}
+      String fingerprint,
+      Holder holder,
+      int votes,
+      Optional<Duration> remaining,
+      OptionalLong token) {}
 
   /** What can be said of the lock. */
   enum State {
@@ -82,10 +86,10 @@ record Survey(String resource, List<Answer> answers) {
       long leftNanos = Math.max(0, deadlineNanos - System.nanoTime());
       return new Answer(node, Optional.of(reply.get(leftNanos, TimeUnit.NANOSECONDS)), "");
     } catch (TimeoutException hangs) {
-      return new Answer(
-          node, Optional.empty(), "no answer within " + Durations.show(timeout));
+      return new Answer(node, Optional.empty(), "no answer within " + Durations.show(timeout));
     } catch (ExecutionException failed) {
-      return new Answer(node, Optional.empty(), describe(failed.getCause() == null ? failed : failed.getCause()));
+      return new Answer(
+          node, Optional.empty(), describe(failed.getCause() == null ? failed : failed.getCause()));
     } catch (InterruptedException stopped) {
       Thread.currentThread().interrupt();
       return new Answer(node, Optional.empty(), "interrupted");

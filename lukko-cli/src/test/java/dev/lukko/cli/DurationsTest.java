@@ -41,8 +41,10 @@ class DurationsTest {
 
   @ParameterizedTest
   @ValueSource(
-      strings = {"", " ", "s", "-5s", "+5s", "5 s", "5x", "1m30s", "5s ", ".5s", "1e3s", "PT-30S",
-        "-PT30S", "P", "PT", "ten"})
+      strings = {
+        "", " ", "s", "-5s", "+5s", "5 s", "5x", "1m30s", "5s ", ".5s", "1e3s", "PT-30S", "-PT30S",
+        "P", "PT", "ten"
+      })
   void anythingElseIsRefused(String text) {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Durations.parse(text))

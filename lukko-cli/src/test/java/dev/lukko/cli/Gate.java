@@ -23,8 +23,15 @@ final class Gate {
 
   /** A line of a script that says it is there, and waits. */
   String script() {
-    return "echo $$ > '" + reached + ".new'; mv '" + reached + ".new' '" + reached
-        + "'; while [ ! -e '" + open + "' ]; do sleep 0.02; done";
+    return "echo $$ > '"
+        + reached
+        + ".new'; mv '"
+        + reached
+        + ".new' '"
+        + reached
+        + "'; while [ ! -e '"
+        + open
+        + "' ]; do sleep 0.02; done";
   }
 
   /** Waits until the script is there; returns the process of its shell. */

@@ -15,8 +15,7 @@ record Invocation(int exitCode, String out, String err) {
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
     int exitCode =
-        Lukko.run(
-            new Surroundings(new PrintWriter(out), new PrintWriter(err), environment), args);
+        Lukko.run(new Surroundings(new PrintWriter(out), new PrintWriter(err), environment), args);
     return new Invocation(exitCode, out.toString(), err.toString());
   }
 }

@@ -15,9 +15,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -71,7 +71,8 @@ class RunCommandTest {
   @Test
   void aHeldLockIsRefusedAtOnceAndSaysWhoHoldsIt() {
     Gate gate = new Gate(directory, "holder");
-    CompletableFuture<Invocation> holder = start("--ttl", "1m", resource, "--", "sh", "-c", gate.script());
+    CompletableFuture<Invocation> holder =
+        start("--ttl", "1m", resource, "--", "sh", "-c", gate.script());
     gate.awaitReached();
     Path ran = directory.resolve("ran");
 
@@ -205,7 +206,12 @@ class RunCommandTest {
     Invocation run =
         Invocation.with(
             Map.of("LUKKO_NODES", "redis://127.0.0.1:1"),
-            "run", resource, "--node", servers.get(0).url(), "--", "true");
+            "run",
+            resource,
+            "--node",
+            servers.get(0).url(),
+            "--",
+            "true");
 
     assertThat(run.exitCode()).isZero();
   }

@@ -138,7 +138,9 @@ class RunSignalsTest {
     }
   }
 
-  /** Starts {@code lukko run}; words up to the first that is no option stand before the resource. */
+  /**
+   * Starts {@code lukko run}; words up to the first that is no option stand before the resource.
+   */
   private ChildJvm start(String input, String... args) {
     int options = args[0].startsWith("--") ? 2 : 0;
     String[] all = new String[args.length + 2];
@@ -156,7 +158,9 @@ class RunSignalsTest {
         .count();
   }
 
-  /** A process that was started in the background of a script ignores INT, and so do its children. */
+  /**
+   * A process that was started in the background of a script ignores INT, and so do its children.
+   */
   private static boolean isIgnored(Signal signal) {
     try {
       String mask =

@@ -75,7 +75,11 @@ final class BillingAct {
   }
 
   private static String text(Counts counts) {
-    return counts.posted() + " of " + counts.invoices() + " posted, " + counts.doubleCharges()
+    return counts.posted()
+        + " of "
+        + counts.invoices()
+        + " posted, "
+        + counts.doubleCharges()
         + " charged twice";
   }
 }

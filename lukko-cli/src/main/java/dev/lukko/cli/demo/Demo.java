@@ -97,8 +97,12 @@ public final class Demo {
 
   private String verdict(Counts counts) {
     String text =
-        counts.posted() + " of " + counts.invoices() + " invoices posted, "
-            + counts.doubleCharges() + " double charges.";
+        counts.posted()
+            + " of "
+            + counts.invoices()
+            + " invoices posted, "
+            + counts.doubleCharges()
+            + " double charges.";
     boolean right = counts.posted() == counts.invoices() && counts.doubleCharges() == 0;
     return right ? screen.good(text) : screen.bad(text);
   }

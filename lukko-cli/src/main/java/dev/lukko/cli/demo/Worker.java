@@ -9,8 +9,8 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.Future;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -77,7 +77,9 @@ final class Worker {
     }
   }
 
-  /** Looks, thinks, posts: what many a nightly job does, and what nobody notices with one worker. */
+  /**
+   * Looks, thinks, posts: what many a nightly job does, and what nobody notices with one worker.
+   */
   private String bill(String book) throws IOException, InterruptedException {
     while (true) {
       var pending = ledger.pending(book);

@@ -47,8 +47,7 @@ final class WorkerProcess implements AutoCloseable {
     command.add(Integer.toString(ledgerPort));
     command.addAll(nodes);
     return new WorkerProcess(
-        name,
-        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start());
+        name, new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start());
   }
 
   /**

@@ -10,8 +10,8 @@ import java.util.function.Consumer;
 /**
  * Takes signals that were sent to this JVM, instead of the shutdown that they would begin.
  *
- * <p>A shutdown hook would not do: it does not learn which signal came, and a JVM in shutdown can no
- * longer choose its exit code. The class behind this, {@code sun.misc.Signal}, is in the module
+ * <p>A shutdown hook would not do: it does not learn which signal came, and a JVM in shutdown can
+ * no longer choose its exit code. The class behind this, {@code sun.misc.Signal}, is in the module
  * {@code jdk.unsupported} of every JDK. It is reached by reflection, because the compiler warns of
  * it in a way that cannot be switched off.
  *
