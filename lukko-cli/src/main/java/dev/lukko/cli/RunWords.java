@@ -74,8 +74,11 @@ record RunWords(String resource, List<String> command) {
         options.add(args[++i]);
       }
     }
-    if (others.size() != 1) {
-      return args;
+    if (others.size() > 1) {
+      return args; // the separator belongs to the command, which stands behind the resource
+    }
+    if (others.isEmpty()) {
+      options.add(SEPARATOR); // taken away by the parser, which leaves the other one to be seen
     }
     options.addAll(others);
     options.addAll(List.of(args).subList(separator, args.length));

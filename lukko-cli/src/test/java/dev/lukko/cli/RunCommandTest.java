@@ -51,7 +51,7 @@ class RunCommandTest {
 
     assertThat(run.exitCode()).isEqualTo(exitCode);
     assertThat(run.err()).isEmpty();
-    assertThat(entries(servers)).isZero();
+    awaitReleased(servers);
   }
 
   @Test
@@ -87,7 +87,7 @@ class RunCommandTest {
     assertThat(ran).doesNotExist();
     gate.open();
     assertThat(join(holder).exitCode()).isZero();
-    assertThat(entries(servers)).isZero();
+    awaitReleased(servers);
   }
 
   @Test
@@ -156,7 +156,7 @@ class RunCommandTest {
             "lukko: cannot run 'no-such-command-anywhere' under lock '"
                 + resource
                 + "': not found\n");
-    assertThat(entries(servers)).isZero();
+    awaitReleased(servers);
   }
 
   @Test
@@ -165,7 +165,7 @@ class RunCommandTest {
 
     assertThat(run("--", plainFile.toString()).exitCode()).isEqualTo(126);
     assertThat(run("--", directory.toString()).exitCode()).isEqualTo(126);
-    assertThat(entries(servers)).isZero();
+    awaitReleased(servers);
   }
 
   @Test
@@ -179,13 +179,13 @@ class RunCommandTest {
 
       assertThat(refused.exitCode()).isEqualTo(69);
       assertThat(refused.err())
-          .startsWith("lukko: no quorum for lock [" + resource + "]: 1 of 3 nodes answered")
+          .startsWith("lukko: no quorum for lock [" + resource + "]: ")
           .contains(
               "127.0.0.1:" + own.get(0).port() + ": failed",
               "127.0.0.1:" + own.get(2).port() + ": failed")
           .containsOnlyOnce("\n");
       assertThat(ran).doesNotExist();
-      await().untilAsserted(() -> assertThat(entries(own.get(1))).isZero());
+      await().until(() -> entryKeys(own.get(1)).isEmpty());
     }
   }
 
@@ -331,12 +331,9 @@ class RunCommandTest {
     return Map.of("LUKKO_NODES", String.join(" ", servers.urls()));
   }
 
-  private int entries(RedisServers all) {
-    return all.all().stream().mapToInt(this::entries).sum();
-  }
-
-  private int entries(RedisServer server) {
-    return entryKeys(server).size();
+  /** The command returns when a quorum has released; the others have the request already. */
+  private void awaitReleased(RedisServers all) {
+    await().until(() -> all.all().stream().allMatch(server -> entryKeys(server).isEmpty()));
   }
 
   private List<String> entryKeys(RedisServer server) {
