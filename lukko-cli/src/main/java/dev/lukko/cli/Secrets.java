@@ -11,8 +11,7 @@ final class Secrets {
    * though these should be written as %40 and %2F.
    */
   private static final Pattern USER_INFO =
-      Pattern.compile(
-          "(://)[^\\s'\"]*@|(?<![^\\s'\"])(?![^\\s'\"@]*://)[^\\s'\"@]*:[^\\s'\"]*@");
+      Pattern.compile("(://)[^\\s'\"]*@|(?<![^\\s'\"])(?![^\\s'\"@]*://)[^\\s'\"@]*:[^\\s'\"]*@");
 
   private Secrets() {}
 

@@ -37,7 +37,8 @@ class DemoCommandTest {
       assertThat(demo.exitCode()).as(demo.err()).isZero();
       JsonNode json = new ObjectMapper().readTree(demo.out());
       assertThat(demo.out()).containsOnlyOnce("\n").endsWith("}\n");
-      assertThat(json.fieldNames()).toIterable()
+      assertThat(json.fieldNames())
+          .toIterable()
           .containsExactly("unlocked", "redlock", "pausedHolder");
       JsonNode unlocked = json.path("unlocked");
       assertThat(unlocked.path("invoices").asInt()).isEqualTo(200);

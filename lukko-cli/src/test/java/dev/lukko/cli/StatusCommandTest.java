@@ -49,8 +49,11 @@ class StatusCommandTest {
           .containsPattern("remaining +(10 min 0 s|9 min 5\\d s)\n")
           .containsPattern("token +" + lease.fencingToken() + "\n")
           .containsPattern(
-              "node +127.0.0.1:" + servers.get(2).port() + " +held, .* left, counter "
-                  + lease.fencingToken() + "\n");
+              "node +127.0.0.1:"
+                  + servers.get(2).port()
+                  + " +held, .* left, counter "
+                  + lease.fencingToken()
+                  + "\n");
     }
   }
 
@@ -153,8 +156,7 @@ class StatusCommandTest {
 
   @Test
   void aPasswordIsUsedAndNeverShown() {
-    try (RedisServers guarded =
-        RedisServers.start(1, options -> options.password("s3cret"))) {
+    try (RedisServers guarded = RedisServers.start(1, options -> options.password("s3cret"))) {
       String url = "redis://:s3cret@127.0.0.1:" + guarded.get(0).port();
       String wrong = "redis://:wr0ng@127.0.0.1:" + guarded.get(0).port();
 

@@ -62,7 +62,8 @@ class SurveyTest {
 
   @Test
   void theTokenIsTheCounterOnWhichAQuorumAgrees() {
-    assertThat(survey(entry("a", 9, 7), entry("a", 9, 8), entry("a", 9, 7)).holders().get(0).token())
+    assertThat(
+            survey(entry("a", 9, 7), entry("a", 9, 8), entry("a", 9, 7)).holders().get(0).token())
         .hasValue(7);
     assertThat(survey(entry("a", 9, 7), entry("a", 9, 8), free()).holders().get(0).token())
         .isEmpty();
@@ -92,9 +93,7 @@ class SurveyTest {
         "n",
         Optional.of(
             new Inspection(
-                List.of(holder(owner, remainingMillis)),
-                OptionalLong.of(counter),
-                List.of(owner))),
+                List.of(holder(owner, remainingMillis)), OptionalLong.of(counter), List.of(owner))),
         "");
   }
 

@@ -26,7 +26,9 @@ final class Cluster implements AutoCloseable {
     try {
       return new Cluster(RedisServers.start(size));
     } catch (IllegalStateException notStarted) {
-      throw new DemoFailedException("no Redis servers: " + notStarted.getMessage());
+      Throwable cause = notStarted.getCause();
+      throw new DemoFailedException(
+          "no Redis servers: " + (cause == null ? notStarted : cause).getMessage());
     }
   }
 

@@ -62,7 +62,7 @@ public final class Demo {
         "Act 1. No lock: " + WORKERS + " workers bill the same " + INVOICES + " invoices.");
     Counts withoutLock = new BillingAct(screen, unlocked).play(workers, "BILL unlocked");
     screen.line(
-        "  Each looks whether an invoice is pending, thinks, and posts it: "
+        "  Each looks whether one is pending, thinks, and posts it: "
             + screen.bad(withoutLock.doubleCharges() + " double charges."));
 
     screen.heading("Act 2. Redlock: the same, while nodes fail.");
@@ -79,7 +79,7 @@ public final class Demo {
     Counts unfenced =
         new PausedHolderAct(screen, "without-fence", withoutFence)
             .play(workers.get(0), workers.get(1));
-    screen.line("  With a fence, which refuses a token below the highest it has seen:");
+    screen.line("  With a fence, which refuses tokens below the highest it has seen:");
     Counts fenced =
         new PausedHolderAct(screen, "with-fence", withFence).play(workers.get(1), workers.get(2));
     return new DemoResult(withoutLock, underLock, killed, hung, unfenced, fenced);

@@ -11,7 +11,7 @@ public final class DemoTable {
   /** Prints the table, and a sentence on what it says. */
   public static void print(DemoResult result, Screen screen) {
     screen.line("");
-    screen.line(row("", "invoices", "posted", "double charges", "stale writes", "refused"));
+    screen.line(row("", "posted", "double charges", "stale writes", "refused"));
     row(screen, "no lock", result.unlocked());
     row(
         screen,
@@ -31,14 +31,13 @@ public final class DemoTable {
     screen.line(
         row(
             name,
-            counts.invoices(),
-            counts.posted(),
+            counts.posted() + "/" + counts.invoices(),
             counts.doubleCharges(),
             counts.staleWrites(),
             counts.refused()));
   }
 
   private static String row(Object... cells) {
-    return String.format(Locale.ROOT, "%-25s %8s %6s %14s %12s %7s", cells).stripTrailing();
+    return String.format(Locale.ROOT, "%-25s  %7s  %14s  %12s  %7s", cells).stripTrailing();
   }
 }

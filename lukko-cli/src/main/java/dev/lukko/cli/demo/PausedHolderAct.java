@@ -28,21 +28,21 @@ final class PausedHolderAct {
   /** Plays the act and returns the audit of its book. */
   Counts play(WorkerProcess holder, WorkerProcess successor) throws InterruptedException {
     String invoice = bookName + " " + INVOICE + " " + TTL.toMillis();
-    screen.progress("  " + holder.name() + " takes the lock");
+    screen.progress("    " + holder.name() + " takes the lock");
     String token = lastWord(holder.call("HOLD " + invoice, TIMEOUT));
     Stopped stopped = Stopped.stop(holder.handle());
     screen.line(
-        "  " + holder.name() + " holds the lock (token " + token + ") and is stopped (SIGSTOP)");
-    screen.progress("  " + successor.name() + " waits for the end of the ttl");
+        "    " + holder.name() + " holds the lock (token " + token + ") and is stopped (SIGSTOP)");
+    screen.progress("    " + successor.name() + " waits for the end of the ttl");
     String taken = successor.call("TAKE-OVER " + invoice + " " + MAX_WAIT.toMillis(), TIMEOUT);
     screen.line(
-        "  " + successor.name() + " gets the lock (token " + lastWord(taken) + ") and posts");
+        "    " + successor.name() + " gets the lock (token " + lastWord(taken) + ") and posts");
     // The order to write lies in the holder's pipe when it wakes; its look at the lease is over.
     var write = holder.ask("WRITE");
     stopped.resume();
     boolean landed = WorkerProcess.await(write, TIMEOUT).equals("LANDED");
     screen.line(
-        "  "
+        "    "
             + holder.name()
             + " goes on and writes: "
             + (landed ? screen.bad("the stale write lands") : screen.good("the fence refuses it")));
