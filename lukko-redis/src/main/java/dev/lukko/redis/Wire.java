@@ -137,11 +137,12 @@ final class Wire {
   }
 
   private void expire(CompletableFuture<List<Object>> reply, long startNanos) {
-    if (lastReplyNanos - startNanos < 0) {
-      var unused = close();
-    }
+    boolean silent = lastReplyNanos - startNanos < 0;
     reply.completeExceptionally(
         new NodeFaultException(
             new Unknown("timeout: no reply within " + commandTimeout.toMillis() + " ms")));
+    if (silent) {
+      var unused = close(); // behind whatever was sent when the reply failed just now
+    }
   }
 }
