@@ -55,6 +55,8 @@ final class LockedRun {
     Lease lease;
     try {
       lease = locks.acquire(request);
+    } catch (IllegalArgumentException outOfRange) {
+      throw new UsageException(String.valueOf(outOfRange.getMessage()));
     } catch (LockException notAcquired) {
       return signals.early().map(signal -> signal.exitCode()).orElseGet(() -> refused(notAcquired));
     }

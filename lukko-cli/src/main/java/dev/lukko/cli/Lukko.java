@@ -20,6 +20,13 @@ import picocli.CommandLine.TypeConversionException;
     versionProvider = Lukko.Version.class,
     synopsisSubcommandLabel = "COMMAND",
     commandListHeading = "%nCommands:%n",
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {
+      "0:done",
+      "64:the command line is wrong; nothing was done",
+      "70:an error in this program",
+      "N:more in the help of each command"
+    },
     footer = {
       "",
       "Examples:",

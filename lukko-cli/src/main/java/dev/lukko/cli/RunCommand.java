@@ -1,5 +1,6 @@
 package dev.lukko.cli;
 
+import dev.lukko.LockException;
 import dev.lukko.LockRequest;
 import dev.lukko.redlock.Redlock;
 import dev.lukko.spi.LockNode;
@@ -29,7 +30,8 @@ import picocli.CommandLine.Parameters;
     customSynopsis = {
       "lukko run --node URL [--node URL ...] [--ttl DURATION]",
       "                 [--wait DURATION] [--key-format FORMAT]",
-      "                 [--kill-after DURATION] RESOURCE -- COMMAND [ARG...]"
+      "                 [--kill-after DURATION] [--max-ttl DURATION]",
+      "                 RESOURCE -- COMMAND [ARG...]"
     },
     sortOptions = false,
     mixinStandardHelpOptions = true,
@@ -85,6 +87,15 @@ final class RunCommand implements Callable<Integer> {
       description = "How long COMMAND has from TERM to KILL when the lock was lost. Default: 5s.")
   private Duration killAfter = Duration.ZERO;
 
+  @Option(
+      names = "--max-ttl",
+      paramLabel = "DURATION",
+      defaultValue = "5m",
+      description =
+          "The longest ttl that any client of these nodes asks for; the same for all of them. A"
+              + " node that has lost its memory does not vote for this long. Default: 5m.")
+  private Duration maxTtl = Duration.ZERO;
+
   @Parameters(
       arity = "0..*",
       paramLabel = "RESOURCE -- COMMAND",
@@ -104,14 +115,30 @@ final class RunCommand implements Callable<Integer> {
     List<NodeAddress> addresses = nodes.addresses(surroundings.environment());
     try (SignalRelay signals = new SignalRelay()) {
       List<LockNode> connected = NodeConnector.connect(addresses, nodes.keyFormat());
-      try (Redlock locks = Redlock.builder().nodes(connected).build()) {
+      try (Redlock locks = client(connected)) {
         return new LockedRun(surroundings, signals, request, run.command(), killAfter)
             .run(locks, connected);
       }
     }
   }
 
+  /** The client; refuses what only the nodes can tell, such as one server under two names. */
+  private Redlock client(List<LockNode> connected) {
+    try {
+      return Redlock.builder().nodes(connected).maxTtl(maxTtl).build();
+    } catch (IllegalArgumentException | LockException unfit) {
+      throw new UsageException(String.valueOf(unfit.getMessage()));
+    }
+  }
+
   private LockRequest request(RunWords run) {
+    if (ttl.compareTo(maxTtl) > 0) {
+      throw new UsageException(
+          "ttl is "
+              + Durations.show(ttl)
+              + "; it must not be longer than --max-ttl, "
+              + Durations.show(maxTtl));
+    }
     try {
       return LockRequest.builder(run.resource())
           .ttl(ttl)

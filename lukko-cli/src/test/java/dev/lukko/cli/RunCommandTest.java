@@ -277,7 +277,7 @@ class RunCommandTest {
   void aLockThatWasTakenAwayUnnoticedIsReportedAtTheEnd() {
     Gate gate = new Gate(directory, "holder");
     CompletableFuture<Invocation> holder =
-        start("--ttl", "10m", resource, "--", "sh", "-c", gate.script() + "; exit 3");
+        start("--ttl", "5m", resource, "--", "sh", "-c", gate.script() + "; exit 3");
     gate.awaitReached();
 
     steal();

@@ -46,7 +46,7 @@ class StatusCommandTest {
           .startsWith("nightly: held (3 of 3 nodes answered)\n")
           .containsPattern("holder +\\d+@\\S+ the backup \\(3 of 3 nodes\\)\n")
           .containsPattern("since +20\\S+Z \\(\\d+(\\.\\d)? m?s ago\\)\n")
-          .containsPattern("remaining +(10 min 0 s|9 min 5\\d s)\n")
+          .containsPattern("remaining +(5 min 0 s|4 min 5\\d s)\n")
           .containsPattern("token +" + lease.fencingToken() + "\n")
           .containsPattern(
               "node +127.0.0.1:"
@@ -70,7 +70,7 @@ class StatusCommandTest {
       JsonNode holder = json.path("holders").path(0);
       assertThat(holder.path("description").asText()).contains("the backup");
       assertThat(holder.path("fencingToken").asLong()).isEqualTo(lease.fencingToken());
-      assertThat(holder.path("remainingMillis").asLong()).isBetween(1L, 600_000L);
+      assertThat(holder.path("remainingMillis").asLong()).isBetween(1L, 300_000L);
       assertThat(holder.path("nodes").asInt()).isEqualTo(3);
       assertThat(Instant.parse(holder.path("since").asText())).isBefore(Instant.now());
       assertThat(json.path("nodes"))
@@ -172,7 +172,7 @@ class StatusCommandTest {
 
   private Lease hold(String resource) {
     return locks.acquire(
-        LockRequest.builder(resource).ttl(Duration.ofMinutes(10)).metadata("the backup").build());
+        LockRequest.builder(resource).ttl(Duration.ofMinutes(5)).metadata("the backup").build());
   }
 
   private Invocation status(String... args) {
