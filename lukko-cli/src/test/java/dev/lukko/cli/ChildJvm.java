@@ -43,6 +43,9 @@ final class ChildJvm implements AutoCloseable {
       command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
       command.addAll(
           List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Xlog:disable"));
+      if (Runtime.version().feature() >= 24) {
+        command.add("--sun-misc-unsafe-memory-access=allow"); // Netty's, which would be warned of
+      }
       command.add("-Djava.io.tmpdir=" + temporary);
       command.addAll(List.of("-cp", System.getProperty("java.class.path")));
       command.add(Lukko.class.getName());
