@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -119,6 +120,26 @@ class RunCommandTest {
     assertThat(join(holder).exitCode()).isZero();
     assertThat(join(waiter).exitCode()).isZero();
     assertThat(Files.readAllLines(order)).containsExactly("holder", "waiter");
+  }
+
+  @Test
+  void aCommandThatOutlivesTheTtlKeepsItsLock() {
+    Gate gate = new Gate(directory, "holder");
+    CompletableFuture<Invocation> holder =
+        start("--ttl", "3s", resource, "--", "sh", "-c", gate.script());
+    gate.awaitReached();
+
+    AtomicLong lowest = new AtomicLong(Long.MAX_VALUE);
+    await()
+        .atMost(60, TimeUnit.SECONDS)
+        .until(
+            () -> {
+              long millis = remainingMillis(servers.get(0));
+              return millis > lowest.getAndAccumulate(millis, Math::min);
+            });
+
+    gate.open();
+    assertThat(join(holder).exitCode()).isZero();
   }
 
   @Test
@@ -334,6 +355,10 @@ class RunCommandTest {
   /** The command returns when a quorum has released; the others have the request already. */
   private void awaitReleased(RedisServers all) {
     await().until(() -> all.all().stream().allMatch(server -> entryKeys(server).isEmpty()));
+  }
+
+  private long remainingMillis(RedisServer server) {
+    return server.command("PTTL", "lukko:{" + resource + "}") instanceof Long millis ? millis : -1;
   }
 
   private List<String> entryKeys(RedisServer server) {
