@@ -3,6 +3,7 @@ module dev.lukko {
   requires static transitive org.jspecify;
 
   exports dev.lukko;
+  exports dev.lukko.fencing;
   exports dev.lukko.spi;
   exports dev.lukko.time;
 }
