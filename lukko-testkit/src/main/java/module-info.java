@@ -1,5 +1,9 @@
 /** What stores and applications that use Lukko are tested with. */
 module dev.lukko.testkit {
   requires transitive dev.lukko;
+  requires static org.assertj.core;
   requires static org.jspecify;
+  requires static org.junit.jupiter.api;
+
+  exports dev.lukko.testkit;
 }

@@ -33,7 +33,8 @@ final class InterleavedTransaction implements AutoCloseable {
     CONFLICT
   }
 
-  private final ExecutorService thread = Executors.newSingleThreadExecutor();
+  private final ExecutorService executor = Executors.newSingleThreadExecutor(this::newThread);
+  private volatile Thread thread;
   private final Connection connection;
   private final LockWaits waits;
   private final long sessionId;
@@ -81,7 +82,7 @@ final class InterleavedTransaction implements AutoCloseable {
   void step() {
     Step step = steps.get(next++);
     inFlight =
-        thread.submit(
+        executor.submit(
             () -> {
               step.run(connection);
               return null;
@@ -95,13 +96,18 @@ final class InterleavedTransaction implements AutoCloseable {
     while (inFlight != null) {
       if (inFlight.isDone()) {
         end();
-      } else if (waits.isWaiting(sessionId)) {
+      } else if (waits.isWaiting(sessionId, thread)) {
         return;
       } else {
         assertThat(System.nanoTime()).as("step %d hangs", next).isLessThan(deadline);
         Thread.onSpinWait();
       }
     }
+  }
+
+  private Thread newThread(Runnable work) {
+    thread = new Thread(work, "interleaved transaction");
+    return thread;
   }
 
   private void end() {
@@ -134,7 +140,7 @@ final class InterleavedTransaction implements AutoCloseable {
 
   private void rollback() {
     try {
-      thread
+      executor
           .submit(
               () -> {
                 connection.rollback();
@@ -148,7 +154,7 @@ final class InterleavedTransaction implements AutoCloseable {
 
   @Override
   public void close() throws SQLException {
-    thread.shutdownNow();
+    executor.shutdownNow();
     connection.close();
   }
 }

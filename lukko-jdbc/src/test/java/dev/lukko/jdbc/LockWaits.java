@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.stream.Stream;
 
 /** Asks a database which of its sessions wait for a lock. */
 final class LockWaits implements AutoCloseable {
@@ -19,12 +20,12 @@ final class LockWaits implements AutoCloseable {
     return switch (dialect) {
       case POSTGRES -> number(connection, "SELECT pg_backend_pid()");
       case MYSQL -> number(connection, "SELECT CONNECTION_ID()");
-      case H2 -> number(connection, "SELECT SESSION_ID()");
-      case SQLITE -> 0;
+      case H2, SQLITE -> 0;
     };
   }
 
-  boolean isWaiting(long sessionId) {
+  /** Whether a session, used by this thread, waits for a lock. */
+  boolean isWaiting(long sessionId, Thread thread) {
     try {
       return switch (dialect) {
         case POSTGRES ->
@@ -36,19 +37,20 @@ final class LockWaits implements AutoCloseable {
                     "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS"
                         + " WHERE VARIABLE_NAME = 'INNODB_ROW_LOCK_CURRENT_WAITS'")
                 > 0;
-        case H2 ->
-            number(
-                    monitor,
-                    "SELECT COUNT(*) FROM INFORMATION_SCHEMA.SESSIONS"
-                        + " WHERE SESSION_ID = ? AND BLOCKER_ID IS NOT NULL",
-                    sessionId)
-                > 0;
+        // It runs in this JVM, and shows in its sessions only some of its ways to wait.
+        case H2 -> Stream.of(thread.getStackTrace()).anyMatch(LockWaits::isWaitOfH2);
         // It never waits here: it answers that it is busy.
         case SQLITE -> false;
       };
     } catch (SQLException failed) {
       throw new IllegalStateException(failed);
     }
+  }
+
+  private static boolean isWaitOfH2(StackTraceElement frame) {
+    return frame.getClassName().startsWith("org.h2.")
+        && (frame.getMethodName().equals("waitFor")
+            || frame.getMethodName().equals("filterConcurrentUpdate"));
   }
 
   private static long number(Connection connection, String sql, long... arguments)

@@ -1,0 +1,283 @@
+package dev.lukko.memory;
+
+import dev.lukko.Holder;
+import dev.lukko.spi.Capability;
+import dev.lukko.spi.ConfirmReply;
+import dev.lukko.spi.ExtendReply;
+import dev.lukko.spi.FairTicket;
+import dev.lukko.spi.GrantReply;
+import dev.lukko.spi.GrantRequest;
+import dev.lukko.spi.Inspection;
+import dev.lukko.spi.LockEntry;
+import dev.lukko.spi.LockNode;
+import dev.lukko.spi.OwnerValue;
+import dev.lukko.spi.ReleaseReply;
+import dev.lukko.time.Ticker;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A lock node in this process's memory, with everything that a node can do.
+ *
+ * <p>It excludes the users of this object from each other: for tests, simulations, and programs of
+ * one process that may get a real store later. All state is lost with the object; counters are kept
+ * for seven days after the last grant. Its clock is the ticker's monotonic one. Every verb
+ * completes before it returns.
+ */
+public final class InMemoryNode implements LockNode {
+  private static final AtomicInteger NUMBER = new AtomicInteger();
+  private static final Duration COUNTER_RETENTION = Duration.ofDays(7);
+  private static final int GRANTS_BETWEEN_SWEEPS = 10_000;
+
+  private final String name;
+  private final Ticker ticker;
+  private final Map<String, MemorySlot> slots = new HashMap<>();
+  private final Map<String, List<Runnable>> watchers = new HashMap<>();
+  private long grants;
+
+  /** A node with a name of its own on this machine's clock. */
+  public InMemoryNode() {
+    this("memory-" + NUMBER.incrementAndGet());
+  }
+
+  /** A node on this machine's clock. */
+  public InMemoryNode(String name) {
+    this(name, Ticker.system());
+  }
+
+  /** A node on a given clock. */
+  public InMemoryNode(String name, Ticker ticker) {
+    this.name = Objects.requireNonNull(name, "name");
+    this.ticker = Objects.requireNonNull(ticker, "ticker");
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public Set<Capability> capabilities() {
+    return EnumSet.allOf(Capability.class);
+  }
+
+  @Override
+  public CompletionStage<GrantReply> grant(GrantRequest request) {
+    return atomically(() -> grantNow(request));
+  }
+
+  private GrantReply grantNow(GrantRequest request) {
+    long now = ticker.nanoTime();
+    if (++grants % GRANTS_BETWEEN_SWEEPS == 0) {
+      slots.values().removeIf(slot -> slot.isForgettable(now, COUNTER_RETENTION.toNanos()));
+    }
+    LockEntry entry = request.entry();
+    List<MemorySlot> wanted = slotsOf(entry, now);
+    FairTicket ticket = request.ticket();
+    if (ticket != null) {
+      wanted.forEach(slot -> slot.line.keep(ticket, now));
+    }
+    long highest = highestCounter(wanted);
+    for (MemorySlot slot : wanted) {
+      Holder inTheWay = slot.blockerOf(entry, ticket, now);
+      if (inTheWay != null) {
+        return new GrantReply.Refused(highest, inTheWay);
+      }
+    }
+    if (wanted.stream().allMatch(slot -> slot.holds(entry.owner()))) {
+      return new GrantReply.Granted(wanted.get(0).numberOf(entry.owner()));
+    }
+    long counter = Math.max(request.proposal(), highest + 1);
+    for (MemorySlot slot : wanted) {
+      slot.put(entry, MemorySlot.expiry(now, request.ttlMillis()), counter);
+      slot.granted(now);
+      if (ticket != null) {
+        slot.line.leave(ticket);
+      }
+    }
+    return new GrantReply.Granted(counter);
+  }
+
+  @Override
+  public CompletionStage<ConfirmReply> confirm(LockEntry entry, long counter) {
+    return atomically(
+        () -> {
+          List<MemorySlot> wanted = slotsOf(entry, ticker.nanoTime());
+          if (!wanted.stream().allMatch(slot -> slot.holds(entry.owner()))) {
+            return new ConfirmReply.NotHeld();
+          }
+          long highest = highestCounter(wanted);
+          if (highest >= counter) {
+            return new ConfirmReply.Higher(highest);
+          }
+          wanted.forEach(slot -> slot.confirm(entry.owner(), counter));
+          return new ConfirmReply.Confirmed();
+        });
+  }
+
+  @Override
+  public CompletionStage<ExtendReply> extend(LockEntry entry, long ttlMillis) {
+    return atomically(
+        () -> {
+          long now = ticker.nanoTime();
+          List<MemorySlot> wanted = slotsOf(entry, now);
+          ExtendReply obstacle = obstacleTo(entry, wanted, now);
+          if (obstacle != null) {
+            return obstacle;
+          }
+          if (!wanted.stream().allMatch(slot -> slot.holds(entry.owner()))) {
+            return new ExtendReply.Missing();
+          }
+          wanted.forEach(slot -> slot.extend(entry.owner(), MemorySlot.expiry(now, ttlMillis)));
+          return new ExtendReply.Extended();
+        });
+  }
+
+  @Override
+  public CompletionStage<ExtendReply> repair(LockEntry entry, long ttlMillis, long counter) {
+    return atomically(
+        () -> {
+          long now = ticker.nanoTime();
+          List<MemorySlot> wanted = slotsOf(entry, now);
+          ExtendReply obstacle = obstacleTo(entry, wanted, now);
+          if (obstacle != null) {
+            return obstacle;
+          }
+          wanted.forEach(slot -> slot.put(entry, MemorySlot.expiry(now, ttlMillis), counter));
+          return new ExtendReply.Extended();
+        });
+  }
+
+  private static @Nullable ExtendReply obstacleTo(
+      LockEntry entry, List<MemorySlot> wanted, long now) {
+    for (MemorySlot slot : wanted) {
+      Holder inTheWay = slot.blockerOf(entry, null, now);
+      if (inTheWay != null) {
+        return new ExtendReply.HeldByOther(inTheWay);
+      }
+    }
+    return null;
+  }
+
+  @Override
+  public CompletionStage<ReleaseReply> release(LockEntry entry) {
+    List<Runnable> hints = new ArrayList<>();
+    CompletionStage<ReleaseReply> reply =
+        atomically(
+            () -> {
+              boolean held = false;
+              for (MemorySlot slot : slotsOf(entry, ticker.nanoTime())) {
+                if (slot.remove(entry.owner())) {
+                  held = true;
+                  hints.addAll(watchers.getOrDefault(slot.resource, List.of()));
+                }
+              }
+              return held ? new ReleaseReply.Released() : new ReleaseReply.NotHeld();
+            });
+    hints.forEach(Runnable::run);
+    return reply;
+  }
+
+  @Override
+  public void leave(LockEntry entry, FairTicket ticket) {
+    List<Runnable> hints = new ArrayList<>();
+    synchronized (this) {
+      for (MemorySlot slot : slotsOf(entry, ticker.nanoTime())) {
+        if (slot.line.leave(ticket)) {
+          hints.addAll(watchers.getOrDefault(slot.resource, List.of()));
+        }
+      }
+    }
+    hints.forEach(Runnable::run);
+  }
+
+  @Override
+  public CompletionStage<Inspection> inspect(String resource) {
+    return atomically(
+        () -> {
+          MemorySlot slot = slots.get(resource);
+          if (slot == null) {
+            return new Inspection(List.of(), OptionalLong.empty(), List.of());
+          }
+          long now = ticker.nanoTime();
+          slot.purge(now);
+          return new Inspection(
+              slot.holders(now),
+              OptionalLong.of(slot.counter()),
+              slot.owners().stream().map(OwnerValue::fingerprint).toList());
+        });
+  }
+
+  @Override
+  public Watch watch(String resource, Runnable hint) {
+    synchronized (this) {
+      watchers.computeIfAbsent(resource, key -> new CopyOnWriteArrayList<>()).add(hint);
+    }
+    hint.run(); // The registration is in force: whoever was released before it is found now.
+    return () -> {
+      synchronized (this) {
+        List<Runnable> hints = watchers.get(resource);
+        if (hints != null && hints.remove(hint) && hints.isEmpty()) {
+          watchers.remove(resource);
+        }
+      }
+    };
+  }
+
+  /** Whether a live entry of any owner exists for the resource. */
+  public boolean isHeld(String resource) {
+    synchronized (this) {
+      MemorySlot slot = slots.get(resource);
+      if (slot == null) {
+        return false;
+      }
+      slot.purge(ticker.nanoTime());
+      return !slot.owners().isEmpty();
+    }
+  }
+
+  /** Forgets everything, entries and counters, as a store does that restarts empty. */
+  public synchronized void forget() {
+    slots.clear();
+  }
+
+  /** Does nothing: the node has no threads and no connections. */
+  @Override
+  public void close() {}
+
+  private synchronized <R> CompletionStage<R> atomically(Supplier<? extends R> verb) {
+    return CompletableFuture.completedFuture(verb.get());
+  }
+
+  private List<MemorySlot> slotsOf(LockEntry entry, long now) {
+    List<MemorySlot> found = new ArrayList<>(entry.resources().size());
+    for (String resource : entry.resources()) {
+      MemorySlot slot = slots.computeIfAbsent(resource, name -> new MemorySlot(name, now));
+      slot.purge(now);
+      found.add(slot);
+    }
+    return found;
+  }
+
+  private static long highestCounter(List<MemorySlot> wanted) {
+    return wanted.stream().mapToLong(MemorySlot::counter).max().orElse(0);
+  }
+
+  @Override
+  public String toString() {
+    return "InMemoryNode[" + name + "]";
+  }
+}

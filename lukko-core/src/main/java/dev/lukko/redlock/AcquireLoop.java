@@ -1,0 +1,481 @@
+package dev.lukko.redlock;
+
+import dev.lukko.Lease;
+import dev.lukko.LockEvent;
+import dev.lukko.LockException;
+import dev.lukko.LockInterruptedException;
+import dev.lukko.LockNotAcquiredException.Attempt;
+import dev.lukko.LockRequest;
+import dev.lukko.spi.FairTicket;
+import dev.lukko.spi.GrantReply;
+import dev.lukko.spi.GrantRequest;
+import dev.lukko.spi.LockEntry;
+import dev.lukko.time.Scheduler;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One acquiring call from its first round to its lease or its failure: the only place that knows
+ * retries, deadlines and clean-up.
+ *
+ * <p>Each round has an owner and a start of its own. A lost round is released before the next one
+ * begins, and a call that has ended in any way leaves nothing behind: a round that decides after
+ * the end is abandoned, a grant that arrives even later is released again.
+ *
+ * <p>The lock of this object guards its state only; nodes, listeners and the caller's future are
+ * never called inside it.
+ */
+final class AcquireLoop {
+  private enum State {
+    /** A round is under way, or about to begin. */
+    ASKING,
+    /** Between two rounds. */
+    WAITING,
+    DONE
+  }
+
+  private static final long BY_RETRY_COUNT = -1;
+  private static final long FAIR_LEASE_MILLIS = 1_500;
+
+  private final Context context;
+  private final LockRequest request;
+  private final String description;
+  private final long ttlNanos;
+  private final long startNanos;
+  private final long budgetNanos;
+  private final @Nullable FairTicket ticket;
+  private final CompletableFuture<Lease> result = new CompletableFuture<>();
+
+  private State state = State.ASKING;
+  private @Nullable GrantRound round;
+  private Scheduler.@Nullable Timer timer;
+  private int rounds;
+  private int beats;
+  private int splits;
+  private boolean wokenWhileAsking;
+  private long nextBeatNanos;
+  private long nextRoundNanos;
+  private @Nullable Loss lastLoss;
+
+  /**
+   * A call that has not begun.
+   *
+   * @param description what stands behind the random part of its owner values
+   */
+  AcquireLoop(Context context, LockRequest request, String description) {
+    this.context = context;
+    this.request = request;
+    this.description = description;
+    this.ttlNanos = context.checkedTtlNanos(request.ttl());
+    this.startNanos = context.ticker.nanoTime();
+    this.nextBeatNanos = startNanos;
+    this.budgetNanos = request.maxWait().map(Scheduler::toNanosSaturated).orElse(BY_RETRY_COUNT);
+    this.ticket =
+        request.fair()
+            ? new FairTicket(
+                context.owners.next(""), context.ticker.wallMicros(), FAIR_LEASE_MILLIS)
+            : null;
+  }
+
+  List<String> resources() {
+    return request.resources();
+  }
+
+  /** Begins. The future ends with the lease or the failure; cancelling it ends the call. */
+  CompletableFuture<Lease> start() {
+    result.whenComplete(
+        (lease, failure) -> {
+          if (result.isCancelled() && end()) {
+            leaveNothing();
+          }
+        });
+    if (mayWait() && context.waitRoom.joinIfLine(this)) {
+      synchronized (this) {
+        state = State.WAITING;
+        nextBeatNanos = startNanos + beatNanos();
+        nextRoundNanos = nextBeatNanos;
+      }
+      rest();
+    } else {
+      ask();
+    }
+    return result;
+  }
+
+  // ---- asking
+
+  private void ask() {
+    context.waitRoom.asking(this);
+    GrantRound asked;
+    try {
+      asked = newRound();
+    } catch (LockException impossible) {
+      fail(impossible);
+      return;
+    }
+    synchronized (this) {
+      if (state != State.ASKING) {
+        return;
+      }
+      round = asked;
+      rounds++;
+      wokenWhileAsking = false;
+    }
+    asked.start(context.scheduler);
+  }
+
+  private GrantRound newRound() {
+    LockEntry entry =
+        new LockEntry(resources(), context.owners.next(description), request.shared());
+    GrantRequest grant =
+        new GrantRequest(
+            entry,
+            TimeUnit.NANOSECONDS.toMillis(ttlNanos),
+            context.proposals.next(resources()),
+            ticket);
+    return new GrantRound(
+        context.nodes,
+        context.settings.nodeTimeoutNanos(ttlNanos),
+        grant,
+        context.ticker,
+        this::onVotes);
+  }
+
+  private void onVotes(GrantRound voted, Tally tally) {
+    if (isDone()) {
+      voted.abandon();
+      return;
+    }
+    for (GrantReply.Refused refused : voted.refusals()) {
+      context.proposals.seen(resources(), refused.counter());
+    }
+    if (!tally.won()) {
+      lose(voted, Loss.ofVotes(voted, tally));
+    } else if (isExhausted(voted)) {
+      lose(voted, exhausted(voted));
+    } else {
+      TokenSettlement settlement = TokenSettlement.of(voted.grantedCounters(), context.quorum());
+      if (settlement.settled()) {
+        grant(voted, settlement.number());
+      } else {
+        confirm(voted, settlement.number());
+      }
+    }
+  }
+
+  private void confirm(GrantRound voted, long number) {
+    try {
+      Proposals.checked(resources(), number);
+    } catch (LockException impossible) {
+      voted.abandon();
+      fail(impossible);
+      return;
+    }
+    new ConfirmRound(
+            context.nodes,
+            context.settings.nodeTimeoutNanos(ttlNanos),
+            voted.entry(),
+            number,
+            (confirmed, tally) -> onConfirmed(voted, confirmed, tally))
+        .start(context.scheduler);
+  }
+
+  private void onConfirmed(GrantRound voted, ConfirmRound confirmed, Tally tally) {
+    if (isDone()) {
+      voted.abandon();
+    } else if (isExhausted(voted)) {
+      lose(voted, exhausted(voted));
+    } else if (tally.won()) {
+      grant(voted, confirmed.counter());
+    } else if (confirmed.worthAnotherTry()) {
+      confirm(voted, confirmed.highestSeen() + 1);
+    } else {
+      lose(voted, Loss.ofConfirmation(confirmed, tally));
+    }
+  }
+
+  // ---- winning
+
+  private void grant(GrantRound voted, long token) {
+    context.proposals.seen(resources(), token);
+    Hold hold =
+        new Hold(
+            context,
+            voted.entry(),
+            token,
+            voted.startNanos(),
+            windowOf(voted),
+            limitOf(voted),
+            request.autoExtend() ? ttlNanos : -ttlNanos);
+    voted.servesFor(hold);
+    hold.begin();
+    if (!end()) {
+      hold.release();
+      return;
+    }
+    // A fair waiter behind this one takes its place at the nodes now, before this hold can end.
+    context.waitRoom.leave(this, request.fair());
+    Duration waited = waited();
+    context.events.emit(
+        () ->
+            new LockEvent.Acquired(
+                resources(), token, waited, rounds, Duration.ofNanos(hold.remainingNanos())));
+    emitWaited(true);
+    if (!result.complete(new LeaseHandle(context, hold))) {
+      hold.release(); // Cancelled in this very moment.
+    }
+  }
+
+  private ValidityWindow windowOf(GrantRound won) {
+    return context.window(won.startNanos(), won.wallStartMicros(), ttlNanos);
+  }
+
+  private @Nullable ValidityWindow limitOf(GrantRound won) {
+    return request
+        .maxHold()
+        .map(Scheduler::toNanosSaturated)
+        .map(max -> ValidityWindow.of(won.startNanos(), won.wallStartMicros(), max, 0))
+        .orElse(null);
+  }
+
+  private boolean isExhausted(GrantRound won) {
+    return windowOf(won).remainingNanos(context.ticker.nanoTime(), context.ticker.wallMicros())
+        <= context.settings.minValidityNanos();
+  }
+
+  private Loss exhausted(GrantRound won) {
+    return Loss.ofValidity(
+        won,
+        Duration.ofNanos(context.ticker.nanoTime() - won.startNanos()),
+        Duration.ofNanos(context.settings.driftNanos(ttlNanos)),
+        request.ttl(),
+        Duration.ofNanos(context.settings.minValidityNanos()));
+  }
+
+  // ---- losing
+
+  private void lose(GrantRound lost, Loss loss) {
+    lost.abandon();
+    if (!loss.unreachable()) {
+      context.events.emit(() -> new LockEvent.Contended(resources(), loss.holder()));
+    }
+    boolean spent;
+    boolean givingUp;
+    synchronized (this) {
+      if (state == State.DONE) {
+        return;
+      }
+      lastLoss = loss;
+      spent = isSpent();
+      givingUp = !mayWait() || spent || (loss.unreachable() && !request.waitForQuorum());
+      if (!givingUp) {
+        planNextRound(loss);
+      }
+    }
+    if (givingUp) {
+      fail(loss.toException().apply(attempt(mayWait() && spent)));
+      return;
+    }
+    context.waitRoom.join(this);
+    synchronized (this) {
+      if (state == State.DONE) {
+        return;
+      }
+      state = State.WAITING;
+      if (wokenWhileAsking) {
+        nextRoundNanos = context.ticker.nanoTime() + holdBackNanos();
+      }
+    }
+    rest();
+  }
+
+  private void fail(LockException failure) {
+    if (end()) {
+      leaveNothing();
+      emitWaited(false);
+      result.completeExceptionally(failure);
+    }
+  }
+
+  /** Ends the call from outside with a failure of the caller's choice. */
+  void abort(LockException failure) {
+    fail(failure);
+  }
+
+  /** Ends the call for a caller whose thread was interrupted, and gives the error for it. */
+  LockInterruptedException interrupt() {
+    LockInterruptedException interrupted = new LockInterruptedException(attempt(false));
+    fail(interrupted);
+    return interrupted;
+  }
+
+  /** Takes back, after the end, what the call may have left at the nodes and in the line. */
+  private void leaveNothing() {
+    GrantRound unfinished;
+    synchronized (this) {
+      unfinished = round;
+    }
+    if (unfinished != null) {
+      unfinished.abandon();
+      if (ticket != null) {
+        context.nodes.forEach(node -> node.leave(unfinished.entry(), ticket));
+      }
+    }
+    context.waitRoom.leave(this, true);
+  }
+
+  // ---- waiting
+
+  private boolean mayWait() {
+    return budgetNanos == BY_RETRY_COUNT ? context.settings.retryCount() != 0 : budgetNanos > 0;
+  }
+
+  private boolean isSpent() {
+    if (budgetNanos != BY_RETRY_COUNT) {
+      return context.ticker.nanoTime() - startNanos >= budgetNanos;
+    }
+    int retries = context.settings.retryCount();
+    return retries != Settings.ENDLESS && beats >= retries;
+  }
+
+  private long beatNanos() {
+    return context.settings.retryDelayNanos()
+        + (long) (ThreadLocalRandom.current().nextDouble() * context.settings.retryJitterNanos());
+  }
+
+  private void planNextRound(Loss loss) {
+    long now = context.ticker.nanoTime();
+    splits = loss.isSplit(context.quorum()) ? splits + 1 : 0;
+    if (now - nextBeatNanos >= 0) {
+      nextBeatNanos = now + beatNanos();
+    }
+    nextRoundNanos =
+        now
+            + WaitPlan.untilNextRoundNanos(
+                nextBeatNanos - now,
+                context.waitRoom.isWatched(),
+                context.quorum(),
+                loss.refusals());
+    if (ticket != null) {
+      long keepingThePlace = TimeUnit.MILLISECONDS.toNanos(FAIR_LEASE_MILLIS / 3);
+      nextRoundNanos = Math.min(nextRoundNanos, now + keepingThePlace);
+    }
+  }
+
+  private long holdBackNanos() {
+    return WaitPlan.holdBackNanos(
+        splits, context.settings.retryJitterNanos(), ThreadLocalRandom.current().nextDouble());
+  }
+
+  /** Sets the timer for whatever comes first: the next beat, the next round, or the deadline. */
+  private void rest() {
+    boolean first = context.waitRoom.isFirst(this);
+    synchronized (this) {
+      if (state != State.WAITING) {
+        return;
+      }
+      if (timer != null) {
+        timer.cancel();
+      }
+      long now = context.ticker.nanoTime();
+      long delay = nextBeatNanos - now;
+      if (first) {
+        delay = Math.min(delay, nextRoundNanos - now);
+      }
+      if (budgetNanos != BY_RETRY_COUNT) {
+        delay = Math.min(delay, budgetNanos - (now - startNanos));
+      }
+      timer = context.scheduler.schedule(this::onTimer, delay);
+    }
+  }
+
+  private void onTimer() {
+    boolean first = context.waitRoom.isFirst(this);
+    boolean asking;
+    synchronized (this) {
+      if (state != State.WAITING) {
+        return;
+      }
+      long now = context.ticker.nanoTime();
+      if (now - nextBeatNanos >= 0) {
+        beats++;
+      }
+      asking = isSpent() || (first && now - nextRoundNanos >= 0);
+      if (asking) {
+        state = State.ASKING; // The next beat is set when this round is lost.
+      } else if (now - nextBeatNanos >= 0) {
+        nextBeatNanos = now + beatNanos();
+      }
+    }
+    if (asking) {
+      ask();
+    } else {
+      rest();
+    }
+  }
+
+  /** The lock may be free: asks soon, or at once if nobody else is likely to. */
+  void wake() {
+    synchronized (this) {
+      if (state == State.ASKING) {
+        wokenWhileAsking = true;
+      }
+      if (state != State.WAITING) {
+        return;
+      }
+      nextRoundNanos = context.ticker.nanoTime() + holdBackNanos();
+    }
+    rest();
+  }
+
+  /** The waiters before this one have left. */
+  void becomeFirst(boolean wake) {
+    if (wake) {
+      wake();
+    } else {
+      rest();
+    }
+  }
+
+  // ---- the end
+
+  private synchronized boolean isDone() {
+    return state == State.DONE;
+  }
+
+  /** Ends the call, once. */
+  private synchronized boolean end() {
+    if (state == State.DONE) {
+      return false;
+    }
+    state = State.DONE;
+    if (timer != null) {
+      timer.cancel();
+    }
+    return true;
+  }
+
+  private Duration waited() {
+    return Duration.ofNanos(context.ticker.nanoTime() - startNanos);
+  }
+
+  private synchronized Attempt attempt(boolean waitExhausted) {
+    return new Attempt(
+        resources(),
+        waited(),
+        rounds,
+        waitExhausted,
+        lastLoss == null ? List.of() : lastLoss.answers());
+  }
+
+  private void emitWaited(boolean acquired) {
+    if (mayWait() && rounds > 1) {
+      Duration waited = waited();
+      context.events.emit(() -> new LockEvent.Waited(resources(), waited, acquired));
+    }
+  }
+}

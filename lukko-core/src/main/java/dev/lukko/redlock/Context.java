@@ -1,0 +1,75 @@
+package dev.lukko.redlock;
+
+import dev.lukko.spi.LockEntry;
+import dev.lukko.spi.LockNode;
+import dev.lukko.time.Scheduler;
+import dev.lukko.time.Ticker;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** What all parts of one client share. */
+final class Context {
+  final List<LockNode> nodes;
+  final Settings settings;
+  final Ticker ticker;
+  final Scheduler scheduler;
+  final Events events;
+  final Proposals proposals;
+  final Owners owners;
+  final WaitRoom waitRoom;
+
+  /** The live holds, so that closing the client can end them. */
+  final Set<Hold> holds = ConcurrentHashMap.newKeySet();
+
+  Context(
+      List<LockNode> nodes, Settings settings, Ticker ticker, Scheduler scheduler, Events events) {
+    this.nodes = nodes;
+    this.settings = settings;
+    this.ticker = ticker;
+    this.scheduler = scheduler;
+    this.events = events;
+    this.proposals = new Proposals(ticker);
+    this.owners = new Owners(ticker);
+    this.waitRoom = new WaitRoom(nodes);
+  }
+
+  int quorum() {
+    return Tally.quorumOf(nodes.size());
+  }
+
+  /** A ttl in nanoseconds, if enough of it is left after the drift; refused otherwise. */
+  long checkedTtlNanos(Duration ttl) {
+    long ttlNanos = Scheduler.toNanosSaturated(ttl);
+    long drift = settings.driftNanos(ttlNanos);
+    if (ttlNanos - drift <= settings.minValidityNanos()) {
+      throw new IllegalArgumentException(
+          "ttl is "
+              + ttl
+              + "; it must be longer than the drift of "
+              + Duration.ofNanos(drift)
+              + " (ttl * driftFactor "
+              + settings.driftFactor()
+              + " + driftBuffer "
+              + Duration.ofNanos(settings.driftBufferNanos())
+              + ")"
+              + (settings.minValidityNanos() == 0
+                  ? ""
+                  : " plus minValidity " + Duration.ofNanos(settings.minValidityNanos())));
+    }
+    return ttlNanos;
+  }
+
+  /** The window of a ttl that was asked for at the given times. */
+  ValidityWindow window(long startNanos, long wallStartMicros, long ttlNanos) {
+    return ValidityWindow.of(startNanos, wallStartMicros, ttlNanos, settings.driftNanos(ttlNanos));
+  }
+
+  /** Sends a release to all nodes and waits for none; a node keeps what it cannot send. */
+  void releaseEverywhere(LockEntry entry) {
+    for (LockNode node : nodes) {
+      node.release(entry);
+    }
+  }
+}

@@ -1,0 +1,101 @@
+package dev.lukko.redlock;
+
+import dev.lukko.LossReason;
+import dev.lukko.spi.ExtendReply;
+import dev.lukko.spi.LockNode;
+import dev.lukko.spi.NodeFault;
+import dev.lukko.spi.Unknown;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The question of an extension: do you still hold this entry, and will you keep it longer?
+ *
+ * <p>A node that has no entry gets it again, but only after a quorum has extended in this very
+ * round and while the hold lives. A repair that lands after the hold's end is released again.
+ */
+final class ExtendRound extends Round<ExtendReply> {
+  private final Hold hold;
+  private final long ttlMillis;
+  private final Hold.Extension extension;
+  private volatile boolean repairing;
+
+  ExtendRound(
+      List<LockNode> nodes,
+      long timeoutNanos,
+      Hold hold,
+      long ttlMillis,
+      Hold.Extension extension) {
+    super(nodes, timeoutNanos);
+    this.hold = hold;
+    this.ttlMillis = ttlMillis;
+    this.extension = extension;
+  }
+
+  /** Why the hold is lost, if so many nodes denied it that no quorum can be had; else null. */
+  @Nullable LossReason definiteLoss() {
+    if (!tally().refuted()) {
+      return null;
+    }
+    boolean taken = replies().stream().anyMatch(reply -> reply instanceof ExtendReply.HeldByOther);
+    return taken ? LossReason.TAKEN_OVER : LossReason.NOT_HELD;
+  }
+
+  /** Puts the entry back on the nodes that lack it, now and as their late replies come in. */
+  void repairMissing() {
+    repairing = true;
+    List<@Nullable ExtendReply> replies = replies();
+    for (int i = 0; i < replies.size(); i++) {
+      if (replies.get(i) instanceof ExtendReply.Missing) {
+        repair(nodes().get(i));
+      }
+    }
+  }
+
+  private void repair(LockNode node) {
+    if (hold.isEnded() || !hold.isValid()) {
+      return;
+    }
+    node.repair(hold.entry(), ttlMillis, hold.token())
+        .whenComplete(
+            (reply, failure) -> {
+              if (hold.isEnded()) {
+                node.release(hold.entry());
+              }
+            });
+  }
+
+  @Override
+  CompletionStage<ExtendReply> ask(LockNode node) {
+    return node.extend(hold.entry(), ttlMillis);
+  }
+
+  @Override
+  ExtendReply unknown(String detail, @Nullable Throwable cause) {
+    return new Unknown(detail, cause);
+  }
+
+  @Override
+  Vote voteOf(ExtendReply reply) {
+    return reply instanceof ExtendReply.Extended
+        ? Vote.YES
+        : reply instanceof NodeFault ? Vote.FAULT : Vote.NO;
+  }
+
+  @Override
+  void onDecided(Tally tally) {
+    hold.onExtensionDecided(this, tally, extension);
+  }
+
+  @Override
+  void late(int index, ExtendReply reply) {
+    if (repairing) {
+      if (reply instanceof ExtendReply.Missing) {
+        repair(nodes().get(index));
+      }
+    } else {
+      hold.onLateDenial(this);
+    }
+  }
+}

@@ -1,0 +1,137 @@
+package dev.lukko.redlock;
+
+import dev.lukko.spi.GrantReply;
+import dev.lukko.spi.GrantRequest;
+import dev.lukko.spi.LockEntry;
+import dev.lukko.spi.LockNode;
+import dev.lukko.spi.NodeFault;
+import dev.lukko.spi.Unknown;
+import dev.lukko.time.Ticker;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The question of an acquisition: will you hold this entry?
+ *
+ * <p>A round that is given up is released on every node, whatever the node answered, and a grant
+ * that arrives after that, or after the end of the hold it was meant for, is released again. So no
+ * entry outlives its acquisition by a ttl because a reply was late.
+ */
+final class GrantRound extends Round<GrantReply> {
+  private final GrantRequest request;
+  private final long startNanos;
+  private final long wallStartMicros;
+  private final BiConsumer<GrantRound, Tally> onDecided;
+  private volatile boolean abandoned;
+  private volatile @Nullable Hold hold;
+
+  GrantRound(
+      List<LockNode> nodes,
+      long timeoutNanos,
+      GrantRequest request,
+      Ticker ticker,
+      BiConsumer<GrantRound, Tally> onDecided) {
+    super(nodes, timeoutNanos);
+    this.request = request;
+    this.onDecided = onDecided;
+    this.startNanos = ticker.nanoTime();
+    this.wallStartMicros = ticker.wallMicros();
+  }
+
+  /** When this round, and no earlier one, began: the origin of the validity it may win. */
+  long startNanos() {
+    return startNanos;
+  }
+
+  /** The same on the wall clock. */
+  long wallStartMicros() {
+    return wallStartMicros;
+  }
+
+  LockEntry entry() {
+    return request.entry();
+  }
+
+  /** The counters of the grants that are in by now. */
+  List<Long> grantedCounters() {
+    List<Long> counters = new ArrayList<>();
+    for (GrantReply reply : replies()) {
+      if (reply instanceof GrantReply.Granted granted) {
+        counters.add(granted.counter());
+      }
+    }
+    return counters;
+  }
+
+  /** The refusals that are in by now. */
+  List<GrantReply.Refused> refusals() {
+    List<GrantReply.Refused> refusals = new ArrayList<>();
+    for (GrantReply reply : replies()) {
+      if (reply instanceof GrantReply.Refused refused) {
+        refusals.add(refused);
+      }
+    }
+    return refusals;
+  }
+
+  /** From now on late grants are votes for this hold, until it ends. */
+  void servesFor(Hold granted) {
+    hold = granted;
+  }
+
+  /**
+   * Gives the round up and releases it on all nodes. Only if every node has answered that it
+   * refused is there nothing to release: the owner is fresh, it was sent once, and each node has
+   * dealt with it.
+   */
+  void abandon() {
+    abandoned = true;
+    if (tally().no() == nodes().size()) {
+      return;
+    }
+    for (LockNode node : nodes()) {
+      release(node);
+    }
+  }
+
+  @Override
+  CompletionStage<GrantReply> ask(LockNode node) {
+    return node.grant(request);
+  }
+
+  @Override
+  GrantReply unknown(String detail, @Nullable Throwable cause) {
+    return new Unknown(detail, cause);
+  }
+
+  @Override
+  Vote voteOf(GrantReply reply) {
+    return reply instanceof GrantReply.Granted
+        ? Vote.YES
+        : reply instanceof NodeFault ? Vote.FAULT : Vote.NO;
+  }
+
+  @Override
+  void onDecided(Tally tally) {
+    onDecided.accept(this, tally);
+  }
+
+  @Override
+  void late(int index, GrantReply reply) {
+    Hold served = hold;
+    boolean unwanted = abandoned || (served != null && served.isEnded());
+    if (unwanted && (reply instanceof GrantReply.Granted || reply instanceof Unknown)) {
+      release(nodes().get(index));
+    }
+  }
+
+  /**
+   * The reply is of no interest: a node that cannot be reached keeps the release by its contract.
+   */
+  private void release(LockNode node) {
+    node.release(entry());
+  }
+}

@@ -1,0 +1,361 @@
+package dev.lukko.redlock;
+
+import dev.lukko.LeaseLostException;
+import dev.lukko.LockEvent;
+import dev.lukko.LossReason;
+import dev.lukko.NodeAnswer;
+import dev.lukko.ReleaseOutcome;
+import dev.lukko.spi.LockEntry;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The state of one granted lock: held, then either lost or released, and never back.
+ *
+ * <p>{@link #isValid} compares clocks and needs no timer to be right; whoever finds the validity
+ * ended first makes the loss known. The lock of this object guards transitions only: no I/O, no
+ * callback and no wait happens inside it.
+ */
+final class Hold {
+  /** How late the end of the validity may be noticed before it counts as a pause of the process. */
+  private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+  private static final System.Logger LOG = System.getLogger(Hold.class.getName());
+
+  private enum State {
+    HELD,
+    LOST,
+    RELEASED
+  }
+
+  private final Context context;
+  private final LockEntry entry;
+  private final long token;
+  private final long acquiredNanos;
+  private final @Nullable ValidityWindow limit;
+  private final Watchdog watchdog;
+
+  private volatile State state = State.HELD;
+  private volatile ValidityWindow window;
+  private @Nullable LossReason lossReason;
+  private @Nullable List<Consumer<? super LossReason>> onLost;
+  private @Nullable CompletableFuture<LossReason> lost;
+  private @Nullable CompletableFuture<ReleaseOutcome> release;
+  private @Nullable CompletableFuture<Boolean> lastExtension;
+
+  Hold(
+      Context context,
+      LockEntry entry,
+      long token,
+      long startNanos,
+      ValidityWindow window,
+      @Nullable ValidityWindow limit,
+      long autoExtendTtlNanos) {
+    this.context = context;
+    this.entry = entry;
+    this.token = token;
+    this.acquiredNanos = startNanos;
+    this.limit = limit;
+    this.window = limit == null ? window : window.upTo(limit);
+    this.watchdog = new Watchdog(context, this, autoExtendTtlNanos);
+  }
+
+  /** Starts the timer of the hold; called once, when the hold is about to be handed out. */
+  void begin() {
+    context.holds.add(this);
+    watchdog.arm();
+  }
+
+  LockEntry entry() {
+    return entry;
+  }
+
+  long token() {
+    return token;
+  }
+
+  // ---- validity
+
+  boolean isValid() {
+    if (state != State.HELD) {
+      return false;
+    }
+    long now = context.ticker.nanoTime();
+    long wallNow = context.ticker.wallMicros();
+    ValidityWindow current = window;
+    if (current.isOpen(now, wallNow)) {
+      return true;
+    }
+    expire(current, now);
+    return false;
+  }
+
+  /** What is left of the validity in nanoseconds; zero or less when it is not valid. */
+  long remainingNanos() {
+    return isValid()
+        ? window.remainingNanos(context.ticker.nanoTime(), context.ticker.wallMicros())
+        : 0;
+  }
+
+  /** Whether this hold was lost or released. */
+  boolean isEnded() {
+    return state != State.HELD;
+  }
+
+  /** Whether the validity has reached the longest hold time, so that no extension can move it. */
+  boolean isAtLimit() {
+    return limit != null && window.endNanos() - limit.endNanos() >= 0;
+  }
+
+  LeaseLostException notHeld() {
+    LossReason reason;
+    synchronized (this) {
+      reason = lossReason == null ? LossReason.RELEASED : lossReason;
+    }
+    return new LeaseLostException(entry.resources(), token, reason);
+  }
+
+  private void expire(ValidityWindow ended, long now) {
+    boolean stoodStill = now - ended.endNanos() > PAUSE_NANOS || now - ended.endNanos() < 0;
+    lose(
+        isAtLimit()
+            ? LossReason.MAX_HOLD_REACHED
+            : stoodStill ? LossReason.PAUSE_DETECTED : LossReason.EXPIRED,
+        ended);
+  }
+
+  // ---- loss
+
+  void lose(LossReason reason) {
+    lose(reason, null);
+  }
+
+  /** Ends the hold, unless its window has moved on since the caller found it ended. */
+  private void lose(LossReason reason, @Nullable ValidityWindow seen) {
+    List<Consumer<? super LossReason>> callbacks;
+    CompletableFuture<LossReason> stage;
+    synchronized (this) {
+      if (state != State.HELD || (seen != null && !seen.equals(window))) {
+        return;
+      }
+      state = State.LOST;
+      lossReason = reason;
+      callbacks = onLost == null ? List.of() : onLost;
+      onLost = null;
+      stage = lost;
+    }
+    end();
+    for (Consumer<? super LossReason> callback : callbacks) {
+      call(callback, reason);
+    }
+    if (stage != null) {
+      context.scheduler.execute(() -> stage.complete(reason));
+    }
+    context.events.emit(() -> new LockEvent.Lost(entry.resources(), token, reason));
+  }
+
+  private void end() {
+    watchdog.stop();
+    context.holds.remove(this);
+  }
+
+  void onLost(Consumer<? super LossReason> callback) {
+    isValid();
+    LossReason reason;
+    synchronized (this) {
+      if (state == State.HELD) {
+        if (onLost == null) {
+          onLost = new ArrayList<>(1);
+        }
+        onLost.add(callback);
+        return;
+      }
+      reason = lossReason;
+    }
+    if (reason != null) {
+      call(callback, reason);
+    }
+  }
+
+  private void call(Consumer<? super LossReason> callback, LossReason reason) {
+    context.scheduler.execute(() -> callback.accept(reason));
+  }
+
+  CompletionStage<LossReason> lost() {
+    isValid();
+    synchronized (this) {
+      if (lost == null) {
+        lost =
+            lossReason == null
+                ? new CompletableFuture<>()
+                : CompletableFuture.completedFuture(lossReason);
+      }
+      return lost.minimalCompletionStage();
+    }
+  }
+
+  // ---- extension
+
+  /**
+   * One extension under way.
+   *
+   * @param startNanos when it was sent, on the monotonic clock
+   * @param wallStartMicros when it was sent, on the wall clock
+   * @param ttlNanos what was asked for
+   * @param result what the caller waits for
+   */
+  record Extension(
+      long startNanos, long wallStartMicros, long ttlNanos, CompletableFuture<Boolean> result) {}
+
+  /** Extends after any extension that is under way: nodes see them in one order. */
+  CompletableFuture<Boolean> extend(long ttlNanos) {
+    CompletableFuture<Boolean> result = new CompletableFuture<>();
+    CompletableFuture<Boolean> before;
+    synchronized (this) {
+      before = lastExtension;
+      lastExtension = result;
+    }
+    if (before == null || before.isDone()) {
+      sendExtension(ttlNanos, result);
+    } else {
+      before.whenComplete((extended, failure) -> sendExtension(ttlNanos, result));
+    }
+    return result;
+  }
+
+  private void sendExtension(long ttlNanos, CompletableFuture<Boolean> result) {
+    long start = context.ticker.nanoTime();
+    long wallStart = context.ticker.wallMicros();
+    if (!isValid()) {
+      result.completeExceptionally(notHeld());
+      return;
+    }
+    ValidityWindow shortened = window.upTo(context.window(start, wallStart, ttlNanos));
+    if (!shortened.equals(window)) {
+      // A shorter ttl takes effect at a node even if its answer is lost: count on it from now on.
+      synchronized (this) {
+        window = shortened;
+      }
+      watchdog.arm();
+    }
+    Extension extension = new Extension(start, wallStart, ttlNanos, result);
+    new ExtendRound(
+            context.nodes,
+            context.settings.nodeTimeoutNanos(ttlNanos),
+            this,
+            TimeUnit.NANOSECONDS.toMillis(ttlNanos),
+            extension)
+        .start(context.scheduler);
+  }
+
+  void onExtensionDecided(ExtendRound round, Tally tally, Extension extension) {
+    if (tally.won()) {
+      if (moveWindow(extension)) {
+        watchdog.arm();
+        round.repairMissing();
+        context.events.emit(
+            () ->
+                new LockEvent.Extended(
+                    entry.resources(), token, Duration.ofNanos(remainingNanos())));
+        extension.result().complete(true);
+      } else {
+        extension.result().completeExceptionally(notHeld());
+      }
+      return;
+    }
+    onLateDenial(round);
+    if (isValid()) {
+      List<NodeAnswer> answers = Answers.of(round.nodes(), round.replies());
+      context.events.emit(
+          () ->
+              new LockEvent.ExtensionFailed(
+                  entry.resources(), token, Duration.ofNanos(remainingNanos()), answers));
+      extension.result().complete(false);
+    } else {
+      extension.result().completeExceptionally(notHeld());
+    }
+  }
+
+  /** Ends the hold if so many nodes have denied it by now that no quorum can be had. */
+  void onLateDenial(ExtendRound round) {
+    LossReason reason = round.definiteLoss();
+    if (reason != null) {
+      lose(reason);
+    }
+  }
+
+  private boolean moveWindow(Extension extension) {
+    if (!isValid()) {
+      return false; // It ended while the answers were on their way; a lost lease is never revived.
+    }
+    ValidityWindow moved =
+        context.window(extension.startNanos(), extension.wallStartMicros(), extension.ttlNanos());
+    synchronized (this) {
+      if (state != State.HELD) {
+        return false;
+      }
+      window = limit == null ? moved : moved.upTo(limit);
+    }
+    return isValid();
+  }
+
+  // ---- release
+
+  CompletableFuture<ReleaseOutcome> release() {
+    isValid(); // An expired hold is lost before it is released.
+    CompletableFuture<ReleaseOutcome> outcome = new CompletableFuture<>();
+    boolean live;
+    synchronized (this) {
+      if (release != null) {
+        return release;
+      }
+      release = outcome;
+      live = state == State.HELD;
+      if (live) {
+        state = State.RELEASED;
+        onLost = null;
+      }
+    }
+    end();
+    if (live) {
+      new ReleaseRound(
+              context.nodes,
+              context.settings.nodeTimeoutNanos(watchdog.ttlNanos()),
+              entry,
+              ended -> onReleased(ended, outcome))
+          .start(context.scheduler);
+    } else {
+      context.releaseEverywhere(entry);
+      onReleased(
+          new ReleaseOutcome(
+              ReleaseOutcome.Status.NOT_HELD,
+              Answers.of(context.nodes, Collections.nCopies(context.nodes.size(), null))),
+          outcome);
+    }
+    return outcome;
+  }
+
+  /** Whether the hold was lost and nobody has released it yet: what closing it must report. */
+  synchronized boolean isLostUnreleased() {
+    return state == State.LOST && release == null;
+  }
+
+  private void onReleased(ReleaseOutcome ended, CompletableFuture<ReleaseOutcome> outcome) {
+    if (ended.status() == ReleaseOutcome.Status.UNKNOWN) {
+      LOG.log(
+          System.Logger.Level.WARNING,
+          () -> "release of " + entry.resources() + " is uncertain: " + ended.describe());
+    }
+    Duration held = Duration.ofNanos(context.ticker.nanoTime() - acquiredNanos);
+    context.events.emit(() -> new LockEvent.Released(entry.resources(), token, held, ended));
+    context.waitRoom.releasedHere(entry.resources());
+    outcome.complete(ended);
+  }
+}

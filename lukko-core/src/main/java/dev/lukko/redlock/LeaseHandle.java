@@ -1,0 +1,117 @@
+package dev.lukko.redlock;
+
+import dev.lukko.Lease;
+import dev.lukko.LeaseLostException;
+import dev.lukko.LossReason;
+import dev.lukko.ReleaseOutcome;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+
+/** What the user holds; the state behind it lives on while timers and late replies need it. */
+final class LeaseHandle implements Lease {
+  private final Context context;
+  private final Hold hold;
+
+  LeaseHandle(Context context, Hold hold) {
+    this.context = context;
+    this.hold = hold;
+  }
+
+  @Override
+  public List<String> resources() {
+    return hold.entry().resources();
+  }
+
+  @Override
+  public String owner() {
+    return hold.entry().owner();
+  }
+
+  @Override
+  public long fencingToken() {
+    return hold.token();
+  }
+
+  @Override
+  public Duration remaining() {
+    return Duration.ofNanos(Math.max(0, hold.remainingNanos()));
+  }
+
+  @Override
+  public boolean isValid() {
+    return hold.isValid();
+  }
+
+  @Override
+  public void ensureValid() {
+    if (!hold.isValid()) {
+      throw hold.notHeld();
+    }
+  }
+
+  @Override
+  public boolean extend(Duration ttl) {
+    try {
+      return extendAsync(ttl).join();
+    } catch (CompletionException failure) {
+      if (failure.getCause() instanceof LeaseLostException lost) {
+        lost.fillInStackTrace(); // The trace of the caller, not of the thread that learned of it.
+        throw lost;
+      }
+      throw failure;
+    }
+  }
+
+  @Override
+  public CompletableFuture<Boolean> extendAsync(Duration ttl) {
+    Objects.requireNonNull(ttl, "ttl");
+    if (ttl.compareTo(Duration.ofMillis(1)) < 0) {
+      throw new IllegalArgumentException("ttl is " + ttl + "; it must be at least 1 ms");
+    }
+    return hold.extend(context.checkedTtlNanos(ttl)).copy();
+  }
+
+  @Override
+  public ReleaseOutcome release() {
+    return hold.release().join();
+  }
+
+  @Override
+  public CompletableFuture<ReleaseOutcome> releaseAsync() {
+    return hold.release().copy();
+  }
+
+  @Override
+  public void onLost(Consumer<? super LossReason> callback) {
+    hold.onLost(Objects.requireNonNull(callback, "callback"));
+  }
+
+  @Override
+  public CompletionStage<LossReason> lost() {
+    return hold.lost();
+  }
+
+  @Override
+  public void close() {
+    hold.isValid(); // An expired lease is a lost one, though no timer has said so yet.
+    boolean lost = hold.isLostUnreleased();
+    release();
+    if (lost) {
+      throw hold.notHeld();
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "Lease"
+        + resources()
+        + " token "
+        + fencingToken()
+        + (isValid() ? ", valid for " + remaining().toMillis() + " ms" : ", not valid");
+  }
+}

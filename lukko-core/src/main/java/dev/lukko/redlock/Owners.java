@@ -1,0 +1,19 @@
+package dev.lukko.redlock;
+
+import dev.lukko.spi.OwnerValue;
+import dev.lukko.time.Ticker;
+import java.security.SecureRandom;
+
+/** Makes the owner values of one client, a fresh one for every round. */
+final class Owners {
+  private final SecureRandom random = new SecureRandom();
+  private final Ticker ticker;
+
+  Owners(Ticker ticker) {
+    this.ticker = ticker;
+  }
+
+  String next(String description) {
+    return OwnerValue.create(random, ticker.wallInstant(), description);
+  }
+}

@@ -1,0 +1,233 @@
+package dev.lukko.redlock;
+
+import dev.lukko.LockListener;
+import dev.lukko.spi.LockNode;
+import dev.lukko.time.Scheduler;
+import dev.lukko.time.Ticker;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Collects the nodes and settings of a {@link Redlock}; each setter checks its value at once. Not
+ * thread-safe.
+ *
+ * <table>
+ *   <caption>Settings</caption>
+ *   <tr><th>setting</th><th>default</th><th>range</th></tr>
+ *   <tr><td>{@link #driftFactor}</td><td>0.01</td><td>0 to less than 1</td></tr>
+ *   <tr><td>{@link #driftBuffer}</td><td>2 ms</td><td>0 or more</td></tr>
+ *   <tr><td>{@link #retryCount}</td><td>10</td><td>0 or more, or {@link #retryForever}</td></tr>
+ *   <tr><td>{@link #retryDelay}</td><td>200 ms</td><td>0 or more</td></tr>
+ *   <tr><td>{@link #retryJitter}</td><td>200 ms</td><td>0 or more</td></tr>
+ *   <tr><td>{@link #extendWhenRemaining}</td><td>two thirds of the ttl</td><td>positive, below the
+ *       ttl less its drift</td></tr>
+ *   <tr><td>{@link #nodeTimeout}</td><td>5 % of the ttl, 20 ms to 1 s</td><td>1 ms or more</td></tr>
+ *   <tr><td>{@link #minValidity}</td><td>0</td><td>0 or more, below the ttl less its drift</td></tr>
+ * </table>
+ */
+public final class RedlockBuilder {
+  private static final Duration LONGEST = Duration.ofDays(100 * 365L);
+
+  private final List<LockNode> nodes = new ArrayList<>();
+  private final List<LockListener> listeners = new ArrayList<>();
+  private double driftFactor = 0.01;
+  private Duration driftBuffer = Duration.ofMillis(2);
+  private int retryCount = 10;
+  private Duration retryDelay = Duration.ofMillis(200);
+  private Duration retryJitter = Duration.ofMillis(200);
+  private @Nullable Duration extendWhenRemaining;
+  private @Nullable Duration nodeTimeout;
+  private Duration minValidity = Duration.ZERO;
+  private boolean releaseOnClose = true;
+  private boolean closeNodes = true;
+  private @Nullable String description;
+  private Ticker ticker = Ticker.system();
+  private @Nullable Scheduler scheduler;
+
+  RedlockBuilder() {}
+
+  /** Adds a node. */
+  public RedlockBuilder node(LockNode node) {
+    nodes.add(Objects.requireNonNull(node, "node"));
+    return this;
+  }
+
+  /** Adds nodes. An odd number is best: an even one tolerates no more failures than one less. */
+  public RedlockBuilder nodes(Collection<? extends LockNode> more) {
+    more.forEach(this::node);
+    return this;
+  }
+
+  /** How far the rates of the clocks may differ, as a fraction of the ttl. */
+  public RedlockBuilder driftFactor(double factor) {
+    if (!(factor >= 0 && factor < 1)) {
+      throw new IllegalArgumentException(
+          "driftFactor is " + factor + "; it must be at least 0 and less than 1");
+    }
+    this.driftFactor = factor;
+    return this;
+  }
+
+  /** A fixed part of the drift, for the granularity of the nodes' expiry. */
+  public RedlockBuilder driftBuffer(Duration buffer) {
+    this.driftBuffer = atLeast("driftBuffer", buffer, Duration.ZERO);
+    return this;
+  }
+
+  /**
+   * How often a call without a wait budget tries again after its first round; zero makes exactly
+   * one round.
+   */
+  public RedlockBuilder retryCount(int count) {
+    if (count < 0) {
+      throw new IllegalArgumentException(
+          "retryCount is " + count + "; it must not be negative (retryForever() is for that)");
+    }
+    this.retryCount = count;
+    return this;
+  }
+
+  /** Lets a call without a wait budget try without end. */
+  public RedlockBuilder retryForever() {
+    this.retryCount = Settings.ENDLESS;
+    return this;
+  }
+
+  /** The time between two tries, to which the jitter is added. */
+  public RedlockBuilder retryDelay(Duration delay) {
+    this.retryDelay = atLeast("retryDelay", delay, Duration.ZERO);
+    return this;
+  }
+
+  /** The bound of the random time that is added to every retry delay. */
+  public RedlockBuilder retryJitter(Duration jitter) {
+    this.retryJitter = atLeast("retryJitter", jitter, Duration.ZERO);
+    return this;
+  }
+
+  /**
+   * The automatic extension threshold: a lease is extended in the background when this much of its
+   * validity, or less, remains. A request whose ttl is too short for it is refused.
+   */
+  public RedlockBuilder extendWhenRemaining(Duration remaining) {
+    this.extendWhenRemaining = atLeast("extendWhenRemaining", remaining, Duration.ofMillis(1));
+    return this;
+  }
+
+  /** How long one node may take before it counts as failed in a round. */
+  public RedlockBuilder nodeTimeout(Duration timeout) {
+    this.nodeTimeout = atLeast("nodeTimeout", timeout, Duration.ofMillis(1));
+    return this;
+  }
+
+  /** The validity that must be left for a round to be won: more than this. */
+  public RedlockBuilder minValidity(Duration validity) {
+    this.minValidity = atLeast("minValidity", validity, Duration.ZERO);
+    return this;
+  }
+
+  /** Adds a listener. */
+  public RedlockBuilder listener(LockListener listener) {
+    listeners.add(Objects.requireNonNull(listener, "listener"));
+    return this;
+  }
+
+  /**
+   * Whether closing the client releases the leases that are still held. Default: yes. Otherwise
+   * they end by their ttl.
+   */
+  public RedlockBuilder releaseOnClose(boolean release) {
+    this.releaseOnClose = release;
+    return this;
+  }
+
+  /** Whether closing the client closes its nodes. Default: yes. No is for nodes that are shared. */
+  public RedlockBuilder closeNodes(boolean close) {
+    this.closeNodes = close;
+    return this;
+  }
+
+  /**
+   * What stands for this process in the metadata of owner values; by default process id and host
+   * name. At most 60 characters, no control characters.
+   */
+  public RedlockBuilder description(String text) {
+    if (text.length() > 60 || text.chars().anyMatch(Character::isISOControl)) {
+      throw new IllegalArgumentException(
+          "description has "
+              + text.length()
+              + " characters; it must have at most 60, and no control characters");
+    }
+    this.description = text;
+    return this;
+  }
+
+  /** Replaces the clocks, for tests and simulations. */
+  public RedlockBuilder ticker(Ticker replacement) {
+    this.ticker = Objects.requireNonNull(replacement, "ticker");
+    return this;
+  }
+
+  /**
+   * Replaces timers and callback threads. The client does not close a scheduler that it was given.
+   */
+  public RedlockBuilder scheduler(Scheduler replacement) {
+    this.scheduler = Objects.requireNonNull(replacement, "scheduler");
+    return this;
+  }
+
+  /**
+   * The client.
+   *
+   * @throws IllegalArgumentException if there is no node, or two have the same name
+   */
+  public Redlock build() {
+    checkNodes();
+    Settings settings =
+        new Settings(
+            driftFactor,
+            driftBuffer.toNanos(),
+            retryCount,
+            retryDelay.toNanos(),
+            retryJitter.toNanos(),
+            extendWhenRemaining,
+            nodeTimeout,
+            minValidity.toNanos(),
+            releaseOnClose,
+            description == null ? ProcessName.get() : description);
+    Scheduler used = scheduler == null ? Scheduler.create("lukko") : scheduler;
+    Context context =
+        new Context(List.copyOf(nodes), settings, ticker, used, new Events(listeners, used));
+    return new Redlock(context, closeNodes, scheduler == null);
+  }
+
+  private void checkNodes() {
+    if (nodes.isEmpty()) {
+      throw new IllegalArgumentException("nodes is empty; a lock needs at least one node");
+    }
+    Set<String> names = new HashSet<>();
+    for (LockNode node : nodes) {
+      if (!names.add(node.name())) {
+        throw new IllegalArgumentException(
+            "nodes has "
+                + node.name()
+                + " twice; every node must be another server, since each has one vote");
+      }
+    }
+  }
+
+  private static Duration atLeast(String field, Duration value, Duration least) {
+    Objects.requireNonNull(value, field);
+    if (value.compareTo(least) < 0 || value.compareTo(LONGEST) > 0) {
+      throw new IllegalArgumentException(
+          field + " is " + value + "; it must be between " + least + " and " + LONGEST);
+    }
+    return value;
+  }
+}

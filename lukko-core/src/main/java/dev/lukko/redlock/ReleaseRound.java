@@ -1,0 +1,57 @@
+package dev.lukko.redlock;
+
+import dev.lukko.ReleaseOutcome;
+import dev.lukko.ReleaseOutcome.Status;
+import dev.lukko.spi.LockEntry;
+import dev.lukko.spi.LockNode;
+import dev.lukko.spi.NodeFault;
+import dev.lukko.spi.ReleaseReply;
+import dev.lukko.spi.Unknown;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** The end of a hold: delete this entry, if it is still this owner's. */
+final class ReleaseRound extends Round<ReleaseReply> {
+  private final LockEntry entry;
+  private final Consumer<ReleaseOutcome> onOutcome;
+
+  ReleaseRound(
+      List<LockNode> nodes,
+      long timeoutNanos,
+      LockEntry entry,
+      Consumer<ReleaseOutcome> onOutcome) {
+    super(nodes, timeoutNanos);
+    this.entry = entry;
+    this.onOutcome = onOutcome;
+  }
+
+  @Override
+  CompletionStage<ReleaseReply> ask(LockNode node) {
+    return node.release(entry);
+  }
+
+  @Override
+  ReleaseReply unknown(String detail, @Nullable Throwable cause) {
+    return new Unknown(detail, cause);
+  }
+
+  @Override
+  Vote voteOf(ReleaseReply reply) {
+    return reply instanceof ReleaseReply.Released
+        ? Vote.YES
+        : reply instanceof NodeFault ? Vote.FAULT : Vote.NO;
+  }
+
+  @Override
+  void onDecided(Tally tally) {
+    Status status =
+        tally.won() ? Status.RELEASED : tally.refuted() ? Status.NOT_HELD : Status.UNKNOWN;
+    onOutcome.accept(new ReleaseOutcome(status, Answers.of(nodes(), replies())));
+  }
+
+  /** The outcome was certain without it; an unsent release is the node's to repeat. */
+  @Override
+  void late(int index, ReleaseReply reply) {}
+}

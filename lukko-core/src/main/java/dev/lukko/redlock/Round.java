@@ -1,0 +1,153 @@
+package dev.lukko.redlock;
+
+import dev.lukko.spi.LockNode;
+import dev.lukko.time.Scheduler;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One question to all nodes at once, and the first moment at which their answers decide it.
+ *
+ * <p>Every node gets the request before anything is waited for. The round ends with the reply that
+ * decides it, or at the node timeout, when whoever is silent counts as failed; a dead, hung or slow
+ * node therefore never delays a decision that the others can make. Replies that arrive later are
+ * handed to {@link #late}.
+ *
+ * @param <R> a node's reply
+ */
+abstract class Round<R> {
+  private final List<LockNode> nodes;
+  private final List<@Nullable R> replies;
+  private final long timeoutNanos;
+  private boolean decided;
+  private boolean timedOut;
+  private Scheduler.@Nullable Timer timer;
+
+  Round(List<LockNode> nodes, long timeoutNanos) {
+    this.nodes = nodes;
+    this.timeoutNanos = timeoutNanos;
+    this.replies = new ArrayList<>(nodes.size());
+    for (int i = 0; i < nodes.size(); i++) {
+      replies.add(null);
+    }
+  }
+
+  /** Sends the request to one node. */
+  abstract CompletionStage<? extends R> ask(LockNode node);
+
+  /** The reply that stands for a node that did not answer properly. */
+  abstract R unknown(String detail, @Nullable Throwable cause);
+
+  /** Counts a reply. */
+  abstract Vote voteOf(R reply);
+
+  /** Acts on the decision; called exactly once, outside of locks. */
+  abstract void onDecided(Tally tally);
+
+  /** Acts on a reply that came after the decision. */
+  abstract void late(int index, R reply);
+
+  final void start(Scheduler scheduler) {
+    for (int i = 0; i < nodes.size(); i++) {
+      int index = i;
+      CompletionStage<? extends R> stage;
+      try {
+        stage = ask(nodes.get(i));
+      } catch (RuntimeException brokenNode) {
+        onReply(index, unknown("the node threw " + brokenNode, brokenNode));
+        continue;
+      }
+      stage.whenComplete(
+          (reply, failure) ->
+              onReply(
+                  index, reply != null ? reply : unknown("the node threw " + failure, failure)));
+    }
+    synchronized (this) {
+      if (!decided) {
+        timer = scheduler.schedule(this::onTimeout, timeoutNanos);
+      }
+    }
+  }
+
+  private void onReply(int index, R reply) {
+    boolean isLate;
+    Tally tally;
+    synchronized (this) {
+      replies.set(index, reply);
+      isLate = decided;
+      tally = isLate ? null : decideIfPossible();
+    }
+    if (tally != null) {
+      onDecided(tally);
+    } else if (isLate) {
+      late(index, reply);
+    }
+  }
+
+  private void onTimeout() {
+    Tally tally;
+    synchronized (this) {
+      if (decided) {
+        return;
+      }
+      timedOut = true;
+      tally = decideIfPossible();
+    }
+    if (tally != null) {
+      onDecided(tally);
+    }
+  }
+
+  private @Nullable Tally decideIfPossible() {
+    Tally tally = tally();
+    if (!tally.decided()) {
+      return null;
+    }
+    decided = true;
+    if (timer != null) {
+      timer.cancel();
+    }
+    return tally;
+  }
+
+  /** The votes that are in by now; at the timeout, the silent nodes are failed ones. */
+  final synchronized Tally tally() {
+    int yes = 0;
+    int no = 0;
+    int faults = 0;
+    for (R reply : replies) {
+      Vote vote = reply != null ? voteOf(reply) : timedOut ? Vote.FAULT : null;
+      if (vote == Vote.YES) {
+        yes++;
+      } else if (vote == Vote.NO) {
+        no++;
+      } else if (vote == Vote.FAULT) {
+        faults++;
+      }
+    }
+    return new Tally(nodes.size(), yes, no, faults);
+  }
+
+  /** The replies that are in by now, in the order of the nodes; null where there is none. */
+  final synchronized List<@Nullable R> replies() {
+    List<@Nullable R> copy = new ArrayList<>(replies);
+    if (timedOut) {
+      String detail = "no answer within " + timeoutNanos / 1_000_000 + " ms";
+      copy.replaceAll(reply -> reply != null ? reply : unknown(detail, null));
+    }
+    return copy;
+  }
+
+  final List<LockNode> nodes() {
+    return nodes;
+  }
+
+  /** How a reply counts. */
+  enum Vote {
+    YES,
+    NO,
+    FAULT
+  }
+}

@@ -1,0 +1,26 @@
+package dev.lukko.redlock;
+
+import java.util.List;
+
+/**
+ * The fencing token, from the counters of a quorum of grants. Pure.
+ *
+ * <p>If a quorum replied the very same, highest number, that number is the token: one round trip.
+ * Otherwise a number above all that were seen is confirmed at a quorum. Two successful acquisitions
+ * share a node at which both numbers were in force, one after the other, and a node's counter only
+ * rises; hence the later token is higher, whatever the clocks say.
+ *
+ * @param settled whether {@code number} is the token already
+ * @param number the token, or the number to confirm
+ */
+record TokenSettlement(boolean settled, long number) {
+
+  /** Judges the counters of the grants that are in, at least a quorum of them. */
+  static TokenSettlement of(List<Long> counters, int quorum) {
+    long highest = counters.stream().mapToLong(Long::longValue).max().orElse(0);
+    long atHighest = counters.stream().filter(counter -> counter == highest).count();
+    return atHighest >= quorum
+        ? new TokenSettlement(true, highest)
+        : new TokenSettlement(false, highest + 1);
+  }
+}

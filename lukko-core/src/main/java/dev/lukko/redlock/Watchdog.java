@@ -1,0 +1,95 @@
+package dev.lukko.redlock;
+
+import dev.lukko.time.Scheduler;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The one timer of a hold: it makes the end of the validity known, and extends before that end.
+ *
+ * <p>Every due time is computed from the hold's present window, never from the previous timer, so
+ * that there is neither drift nor a hot loop. A failed extension is tried again until the end.
+ */
+final class Watchdog {
+  private static final long SHORTEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+  private final Context context;
+  private final Hold hold;
+  private final long ttlNanos;
+  private final boolean extending;
+  private Scheduler.@Nullable Timer timer;
+  private boolean stopped;
+  private boolean underWay;
+  private long notBeforeNanos;
+
+  /**
+   * A watchdog.
+   *
+   * @param autoExtendTtlNanos the ttl to extend by, or its negative when the hold is not to be
+   *     extended in the background
+   */
+  Watchdog(Context context, Hold hold, long autoExtendTtlNanos) {
+    this.context = context;
+    this.hold = hold;
+    this.ttlNanos = Math.abs(autoExtendTtlNanos);
+    this.extending = autoExtendTtlNanos > 0;
+    this.notBeforeNanos = context.ticker.nanoTime();
+  }
+
+  long ttlNanos() {
+    return ttlNanos;
+  }
+
+  /** Sets the timer anew by the hold's present window. */
+  synchronized void arm() {
+    if (stopped) {
+      return;
+    }
+    if (timer != null) {
+      timer.cancel();
+    }
+    long delay = hold.remainingNanos();
+    if (extending && !underWay && !hold.isAtLimit()) {
+      delay = Math.min(delay, untilExtensionNanos());
+    }
+    if (stopped) {
+      return; // Asking for the remaining time has found the hold ended.
+    }
+    timer = context.scheduler.schedule(this::wake, delay);
+  }
+
+  synchronized void stop() {
+    stopped = true;
+    if (timer != null) {
+      timer.cancel();
+    }
+  }
+
+  private long untilExtensionNanos() {
+    long byWindow = hold.remainingNanos() - context.settings.extendAtRemainingNanos(ttlNanos);
+    return Math.max(byWindow, notBeforeNanos - context.ticker.nanoTime());
+  }
+
+  private void wake() {
+    if (!hold.isValid()) {
+      return; // Asking has made the loss known.
+    }
+    boolean due;
+    synchronized (this) {
+      due = extending && !stopped && !underWay && !hold.isAtLimit() && untilExtensionNanos() <= 0;
+      underWay |= due;
+    }
+    if (due) {
+      hold.extend(ttlNanos).whenComplete((extended, lost) -> onExtended());
+    }
+    arm();
+  }
+
+  private void onExtended() {
+    synchronized (this) {
+      underWay = false;
+      notBeforeNanos = context.ticker.nanoTime() + Math.max(SHORTEST_PAUSE_NANOS, ttlNanos / 10);
+    }
+    arm();
+  }
+}

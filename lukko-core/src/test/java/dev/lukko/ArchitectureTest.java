@@ -1,0 +1,61 @@
+package dev.lukko;
+
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+
+/**
+ * The shape of the core: which package may know which, and where time and threads come in.
+ *
+ * <p>Rules hold over nothing until a package has classes, so that a package and its rule need not
+ * arrive together. {@link ArchitectureRulesTest} shows that each rule can fail.
+ */
+@AnalyzeClasses(packages = "dev.lukko", importOptions = DoNotIncludeTests.class)
+class ArchitectureTest {
+
+  @ArchTest
+  static final ArchRule packagesAreFreeOfCycles =
+      slices().matching("dev.(**)").should().beFreeOfCycles().allowEmptyShould(true);
+
+  @ArchTest
+  static final ArchRule contractKnowsOnlyTime =
+      ArchitectureRules.mayKnow(ArchitectureRules.CONTRACT, ArchitectureRules.TIME);
+
+  @ArchTest
+  static final ArchRule spiKnowsOnlyTheContract =
+      ArchitectureRules.mayKnow(ArchitectureRules.SPI, ArchitectureRules.CONTRACT);
+
+  @ArchTest
+  static final ArchRule redlockKnowsNoStore =
+      ArchitectureRules.mayKnow(
+          ArchitectureRules.REDLOCK,
+          ArchitectureRules.SPI,
+          ArchitectureRules.CONTRACT,
+          ArchitectureRules.TIME);
+
+  @ArchTest
+  static final ArchRule memoryKnowsNoEngine =
+      ArchitectureRules.mayKnow(
+          ArchitectureRules.MEMORY,
+          ArchitectureRules.SPI,
+          ArchitectureRules.CONTRACT,
+          ArchitectureRules.TIME);
+
+  @ArchTest
+  static final ArchRule fencingKnowsNoLockSide =
+      ArchitectureRules.mayKnow(ArchitectureRules.FENCING, ArchitectureRules.CONTRACT);
+
+  @ArchTest
+  static final ArchRule timeKnowsNothing = ArchitectureRules.mayKnow(ArchitectureRules.TIME);
+
+  @ArchTest
+  static final ArchRule clocksAndThreadsComeInThroughTime =
+      ArchitectureRules.noClockOrThreadOutside(ArchitectureRules.TIME);
+
+  @ArchTest
+  static final ArchRule publicSignaturesNameOnlyPublicTypes =
+      ArchitectureRules.publicSignaturesNameOnlyPublicTypes();
+}
