@@ -1,7 +1,6 @@
 package dev.lukko.jdbc;
 
 import dev.lukko.Lease;
-import dev.lukko.LockException;
 import dev.lukko.fencing.FenceArguments;
 import dev.lukko.fencing.StaleTokenException;
 import dev.lukko.jdbc.FenceSql.Contact;
@@ -9,6 +8,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.SQLTransactionRollbackException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
@@ -37,8 +37,8 @@ import javax.sql.DataSource;
  * before it fixes what the transaction sees; PostgreSQL then refuses with a serialization failure
  * when the row has moved on (roll back, run again), but MySQL goes on with the old view.
  *
- * <p><b>Cost:</b> one statement, for a lease of several resources too. On H2 and MySQL a refusal or
- * the very first contact of a resource can take another one. Where the data is one row that can
+ * <p><b>Cost:</b> one statement, for a lease of several resources too. A refusal takes another, and on MySQL
+ * the very first contact of a resource does. Where the data is one row that can
  * have a column of its own, {@link RowFence} costs none; for tables that several programs write,
  * see {@link #triggerDdl}.
  *
@@ -180,18 +180,14 @@ public final class JdbcFence {
           || isRaised(connection, dialect, resources, token, contact, nonce)) {
         return;
       }
-      // A row was forgotten or inserted just now: look again.
+      // A row was forgotten or inserted just now: look again. At H2's higher isolation levels an
+      // insert of another transaction stays invisible, and the loop ends.
     }
-    throw new LockException(
-        "fence table "
-            + table
-            + " gave no answer for "
+    throw new SQLTransactionRollbackException(
+        "the fence row of one of "
             + resources
-            + " and token "
-            + token
-            + ": rows changed between statements in "
-            + ATTEMPTS
-            + " attempts");
+            + " is newer than what this transaction can see; roll back and run it again",
+        "40001");
   }
 
   private boolean write(
