@@ -37,10 +37,10 @@ import javax.sql.DataSource;
  * before it fixes what the transaction sees; PostgreSQL then refuses with a serialization failure
  * when the row has moved on (roll back, run again), but MySQL goes on with the old view.
  *
- * <p><b>Cost:</b> one statement, for a lease of several resources too. A refusal takes another, and on MySQL
- * the very first contact of a resource does. Where the data is one row that can
- * have a column of its own, {@link RowFence} costs none; for tables that several programs write,
- * see {@link #triggerDdl}.
+ * <p><b>Cost:</b> one statement, for a lease of several resources too. A refusal takes another, and
+ * on MySQL the very first contact of a resource does. Where the data is one row that can have a
+ * column of its own, {@link RowFence} costs none; for tables that several programs write, see
+ * {@link #triggerDdl}.
  *
  * <p>Isolation levels from {@code READ COMMITTED} to {@code SERIALIZABLE} are right, on PostgreSQL,
  * MySQL and MariaDB (InnoDB), H2 and SQLite. How long a check waits for another's transaction is

@@ -1,15 +1,12 @@
 package dev.lukko.jdbc;
 
 import java.sql.SQLException;
-import java.util.Locale;
-import org.jspecify.annotations.Nullable;
 
 /** What a driver's exception means, across databases. */
 final class SqlStates {
   private static final int MYSQL_LOCK_WAIT_TIMEOUT = 1205;
   private static final int MYSQL_RECORD_CHANGED = 1020;
   private static final int H2_LOCK_TIMEOUT = 50200;
-  private static final int SQLITE_BUSY = 5;
 
   private SqlStates() {}
 
@@ -21,7 +18,9 @@ final class SqlStates {
 
   /** The transaction lost against another and may be run again: deadlock, serialization. */
   static boolean isRetryable(SQLException failure) {
-    return startsWith(failure, "40") || failure.getErrorCode() == MYSQL_RECORD_CHANGED;
+    return startsWith(failure, "40")
+        || failure.getErrorCode() == MYSQL_RECORD_CHANGED
+        || mentions(failure, "SQLITE_BUSY_SNAPSHOT");
   }
 
   /** A lock held by another transaction was not given up within the database's timeout. */
@@ -29,15 +28,13 @@ final class SqlStates {
     return "55P03".equals(failure.getSQLState())
         || failure.getErrorCode() == MYSQL_LOCK_WAIT_TIMEOUT
         || failure.getErrorCode() == H2_LOCK_TIMEOUT
-        || isSqliteBusy(failure);
+        || mentions(failure, "SQLITE_BUSY]");
   }
 
-  /** SQLite's driver has its code in the lower byte, and says its name in the message. */
-  private static boolean isSqliteBusy(SQLException failure) {
-    @Nullable String message = failure.getMessage();
-    return (failure.getErrorCode() & 0xFF) == SQLITE_BUSY
-        && message != null
-        && message.toUpperCase(Locale.ROOT).contains("SQLITE_BUSY");
+  /** SQLite's driver gives the name of the result in brackets in its message. */
+  private static boolean mentions(SQLException failure, String name) {
+    String message = failure.getMessage();
+    return message != null && message.contains(name);
   }
 
   private static boolean startsWith(SQLException failure, String prefix) {
