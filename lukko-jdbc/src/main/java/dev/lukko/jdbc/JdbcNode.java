@@ -224,16 +224,17 @@ public final class JdbcNode implements LockNode {
 
   @Override
   public CompletionStage<ReleaseReply> release(LockEntry entry) {
+    Failed unfit = unfit(entry);
+    if (unfit != null) {
+      return CompletableFuture.completedFuture(unfit);
+    }
     CompletionStage<ReleaseReply> reply = sendRelease(entry);
     reply.whenComplete((answer, failure) -> kept.ended(entry, answer));
     return reply;
   }
 
   private CompletionStage<ReleaseReply> sendRelease(LockEntry entry) {
-    Failed unfit = unfit(entry);
-    return unfit != null
-        ? CompletableFuture.completedFuture(unfit)
-        : submit(RELEASE, entry, session -> verbs(entry).release(session, entry), fault -> fault);
+    return submit(RELEASE, entry, session -> verbs(entry).release(session, entry), fault -> fault);
   }
 
   @Override
