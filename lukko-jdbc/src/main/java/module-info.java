@@ -2,6 +2,7 @@
 module dev.lukko.jdbc {
   requires transitive dev.lukko;
   requires transitive java.sql;
+  requires static org.checkerframework.checker.qual;
   requires static org.jspecify;
   requires static org.postgresql.jdbc;
 
