@@ -24,7 +24,7 @@ record BatchedPurge(String table, String key, String time, int batch) {
       boolean autoCommit = connection.getAutoCommit();
       connection.setAutoCommit(true);
       try {
-        Dialect dialect = Dialects.of(connection);
+        Dialect dialect = Dialect.of(connection);
         int deleted = 0;
         List<String> keys;
         do {

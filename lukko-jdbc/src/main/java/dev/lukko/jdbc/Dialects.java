@@ -1,38 +1,17 @@
 package dev.lukko.jdbc;
 
 import java.nio.charset.StandardCharsets;
-import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.SQLFeatureNotSupportedException;
 
 /** What the fence and the idempotency keys need to know of each database. */
 final class Dialects {
   private Dialects() {}
 
-  /** Which database this is. The drivers know it without asking the server. */
-  static Dialect of(Connection connection) throws SQLException {
-    String product = connection.getMetaData().getDatabaseProductName();
-    return switch (product) {
-      case "PostgreSQL" -> Dialect.POSTGRES;
-      case "MySQL", "MariaDB" -> Dialect.MYSQL;
-      case "H2" -> Dialect.H2;
-      case "SQLite" -> Dialect.SQLITE;
-      default ->
-          throw new SQLFeatureNotSupportedException(
-              "database \"" + product + "\" is not one of PostgreSQL, MySQL, MariaDB, H2, SQLite");
-    };
-  }
-
-  /** The database's clock in milliseconds since 1970, whatever the session's time zone. */
+  /** The database's clock in milliseconds since 1970, as an expression of type integer. */
   static String nowMillis(Dialect dialect) {
-    return switch (dialect) {
-      case POSTGRES -> "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
-      case MYSQL -> "TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(6)) DIV 1000";
-      case H2 -> "CAST(EXTRACT(EPOCH FROM CURRENT_TIMESTAMP) * 1000 AS BIGINT)";
-      case SQLITE -> "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)";
-    };
+    return "(" + dialect.traits().now() + (dialect == Dialect.MYSQL ? " DIV 1000)" : " / 1000)");
   }
 
   /**

@@ -92,7 +92,7 @@ public final class IdempotencyKeys {
   public void createTable() throws SQLException {
     try (Connection connection = database.getConnection();
         Statement statement = connection.createStatement()) {
-      for (String sql : ddl(Dialects.of(connection))) {
+      for (String sql : ddl(Dialect.of(connection))) {
         statement.execute(sql);
       }
     }
@@ -234,7 +234,7 @@ public final class IdempotencyKeys {
     Call(Connection connection, String key, RequestFingerprint request, IdempotentWork<X> work)
         throws SQLException {
       this.connection = connection;
-      this.dialect = Dialects.of(connection);
+      this.dialect = Dialect.of(connection);
       this.sql = new IdempotencySql(dialect, table);
       this.key = key;
       this.request = request;

@@ -87,7 +87,7 @@ public final class JdbcFence {
   /** Creates the table if it is missing, by a connection in autocommit mode or not. */
   public void createTable(Connection connection) throws SQLException {
     try (Statement statement = connection.createStatement()) {
-      statement.execute(ddl(Dialects.of(connection)));
+      statement.execute(ddl(Dialect.of(connection)));
     }
   }
 
@@ -173,7 +173,7 @@ public final class JdbcFence {
           "connection is in autocommit mode; the check and the write that follows must be in one"
               + " transaction: call setAutoCommit(false) first and commit() after the write");
     }
-    Dialect dialect = Dialects.of(connection);
+    Dialect dialect = Dialect.of(connection);
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
       long nonce = ThreadLocalRandom.current().nextLong();
       if (write(connection, dialect, resources, token, contact, nonce)

@@ -215,7 +215,7 @@ public final class RowFence {
             + " FROM "
             + table
             + where()
-            + Dialects.currentRead(Dialects.of(connection));
+            + Dialects.currentRead(Dialect.of(connection));
     try (PreparedStatement statement = connection.prepareStatement(sql)) {
       bind(statement, 0, key.toArray());
       try (ResultSet row = statement.executeQuery()) {

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -28,7 +29,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * each isolation level, on real databases.
  */
 class FenceInterleavingTest {
-  private static final Map<Dialect, UrlDataSource> DATABASES = new EnumMap<>(Dialect.class);
+  private static final Map<Dialect, DataSource> DATABASES = new EnumMap<>(Dialect.class);
   private static final JdbcFence FENCE = JdbcFence.create();
   private static final RowFence ROWS = RowFence.on("account", "fence", "id");
 
@@ -207,7 +208,7 @@ class FenceInterleavingTest {
     final InterleavedTransaction newer;
 
     Two(Dialect dialect, int isolation, Form form) throws SQLException {
-      UrlDataSource database = DATABASES.computeIfAbsent(dialect, TestDatabases::create);
+      DataSource database = DATABASES.computeIfAbsent(dialect, EmptyDatabases::create);
       this.form = form;
       this.admin = database.getConnection();
       this.waits = new LockWaits(dialect, database);
@@ -224,10 +225,12 @@ class FenceInterleavingTest {
       this.newer = new InterleavedTransaction(connect(database, dialect), isolation, waits);
     }
 
-    private static Connection connect(UrlDataSource database, Dialect dialect) throws SQLException {
+    private static Connection connect(DataSource database, Dialect dialect) throws SQLException {
       Connection connection = database.getConnection();
       if (dialect == Dialect.H2) {
         execute(connection, "SET LOCK_TIMEOUT 60000");
+      } else if (dialect == Dialect.POSTGRES) {
+        execute(connection, "SET deadlock_timeout = '50ms'");
       }
       return connection;
     }

@@ -19,7 +19,7 @@ class FenceTriggerTest {
 
   @BeforeEach
   void createTable() throws SQLException {
-    connection = TestDatabases.create(Dialect.POSTGRES).getConnection();
+    connection = EmptyDatabases.create(Dialect.POSTGRES).getConnection();
     statement = connection.createStatement();
     statement.execute("CREATE SCHEMA shop");
     statement.execute(

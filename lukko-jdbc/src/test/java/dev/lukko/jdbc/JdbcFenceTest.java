@@ -15,6 +15,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -25,7 +26,7 @@ class JdbcFenceTest {
   @ParameterizedTest
   @EnumSource
   void leaseOverSeveralResourcesIsCheckedByOneStatement(Dialect dialect) throws SQLException {
-    UrlDataSource database = withTable(dialect, FENCE);
+    DataSource database = withTable(dialect, FENCE);
     try (Redlock locks = Redlock.over(new InMemoryNode());
         Connection real = database.getConnection()) {
       real.setAutoCommit(false);
@@ -50,7 +51,7 @@ class JdbcFenceTest {
   @ParameterizedTest
   @EnumSource
   void refusalNamesTheFirstResourceThatRefusesAndBothNumbers(Dialect dialect) throws SQLException {
-    UrlDataSource database = withTable(dialect, FENCE);
+    DataSource database = withTable(dialect, FENCE);
     try (Redlock locks = Redlock.over(new InMemoryNode());
         Connection connection = database.getConnection();
         Lease lease =
@@ -80,7 +81,7 @@ class JdbcFenceTest {
   @EnumSource
   void equalTokenPassesByDefaultAndOnceOnlyWhenStrict(Dialect dialect) throws SQLException {
     JdbcFence strict = FENCE.strict();
-    UrlDataSource database = withTable(dialect, FENCE);
+    DataSource database = withTable(dialect, FENCE);
     try (Connection connection = database.getConnection()) {
       connection.setAutoCommit(false);
       FENCE.check(connection, "default", 34);
@@ -105,7 +106,7 @@ class JdbcFenceTest {
   @ParameterizedTest
   @EnumSource
   void readByTheNewHolderRaisesTheFenceAlsoInAutocommitMode(Dialect dialect) throws SQLException {
-    UrlDataSource database = withTable(dialect, FENCE);
+    DataSource database = withTable(dialect, FENCE);
     try (Connection reader = database.getConnection();
         Connection writer = database.getConnection()) {
       FENCE.touch(reader, "account:7", 34);
@@ -119,7 +120,7 @@ class JdbcFenceTest {
   @ParameterizedTest
   @EnumSource
   void rollbackTakesTheRaisedTokenBack(Dialect dialect) throws SQLException {
-    UrlDataSource database = withTable(dialect, FENCE);
+    DataSource database = withTable(dialect, FENCE);
     try (Connection connection = database.getConnection()) {
       connection.setAutoCommit(false);
       FENCE.check(connection, "account:7", 33);
@@ -135,7 +136,7 @@ class JdbcFenceTest {
   @ParameterizedTest
   @EnumSource
   void refusalLeavesTheTransactionUsable(Dialect dialect) throws SQLException {
-    UrlDataSource database = withTable(dialect, FENCE);
+    DataSource database = withTable(dialect, FENCE);
     try (Connection connection = database.getConnection()) {
       connection.setAutoCommit(false);
       FENCE.check(connection, "a", 34);
@@ -150,7 +151,7 @@ class JdbcFenceTest {
   @ParameterizedTest
   @EnumSource
   void connectionInAutocommitModeIsRefusedBeforeAnyStatement(Dialect dialect) throws SQLException {
-    UrlDataSource database = withTable(dialect, FENCE);
+    DataSource database = withTable(dialect, FENCE);
     try (Connection real = database.getConnection()) {
       CountedConnection counted = new CountedConnection(real);
       assertThatIllegalArgumentException()
@@ -169,7 +170,7 @@ class JdbcFenceTest {
   @ParameterizedTest
   @EnumSource
   void namesAreComparedExactly(Dialect dialect) throws SQLException {
-    UrlDataSource database = withTable(dialect, FENCE);
+    DataSource database = withTable(dialect, FENCE);
     String longest = "\u20AC".repeat(255);
     try (Connection connection = database.getConnection()) {
       connection.setAutoCommit(false);
@@ -191,7 +192,7 @@ class JdbcFenceTest {
   void resourcesWithoutContactAreForgottenInBatchesAndOthersStay(Dialect dialect)
       throws SQLException {
     JdbcFence fence = FENCE.inTable("other_fence");
-    UrlDataSource database = withTable(dialect, fence);
+    DataSource database = withTable(dialect, fence);
     try (Connection connection = database.getConnection()) {
       connection.setAutoCommit(false);
       for (int i = 0; i < 1_001; i++) {
@@ -230,8 +231,8 @@ class JdbcFenceTest {
         .withMessageContaining("unusedFor");
   }
 
-  private static UrlDataSource withTable(Dialect dialect, JdbcFence fence) throws SQLException {
-    UrlDataSource database = TestDatabases.create(dialect);
+  private static DataSource withTable(Dialect dialect, JdbcFence fence) throws SQLException {
+    DataSource database = EmptyDatabases.create(dialect);
     try (Connection connection = database.getConnection()) {
       fence.createTable(connection);
       fence.createTable(connection);
@@ -239,13 +240,13 @@ class JdbcFenceTest {
     return database;
   }
 
-  private static String tokens(UrlDataSource database) throws SQLException {
+  private static String tokens(DataSource database) throws SQLException {
     StringBuilder all = new StringBuilder();
     try (Connection connection = database.getConnection();
         Statement statement = connection.createStatement();
         ResultSet row =
             statement.executeQuery("SELECT resource, token FROM lukko_fence ORDER BY resource")) {
-      Dialect dialect = Dialects.of(connection);
+      Dialect dialect = Dialect.of(connection);
       while (row.next()) {
         all.append(all.length() == 0 ? "" : ",")
             .append(Dialects.readName(dialect, row, 1))

@@ -5,13 +5,14 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.stream.Stream;
+import javax.sql.DataSource;
 
 /** Asks a database which of its sessions wait for a lock. */
 final class LockWaits implements AutoCloseable {
   private final Dialect dialect;
   private final Connection monitor;
 
-  LockWaits(Dialect dialect, UrlDataSource database) throws SQLException {
+  LockWaits(Dialect dialect, DataSource database) throws SQLException {
     this.dialect = dialect;
     this.monitor = database.getConnection();
   }

@@ -15,6 +15,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -28,7 +29,7 @@ class RowFenceTest {
   void updateOfAHolderIsOneStatementAlsoInAutocommitMode(Dialect dialect) throws SQLException {
     try (Redlock locks = Redlock.over(new InMemoryNode());
         Lease lease = locks.acquire("account:7", Duration.ofMinutes(1));
-        Connection real = withRow(TestDatabases.create(dialect))) {
+        Connection real = withRow(EmptyDatabases.create(dialect))) {
       CountedConnection counted = new CountedConnection(real);
 
       assertThat(ROWS.update(counted.connection(), lease, KEY, "balance = balance + ?", 5))
@@ -45,7 +46,7 @@ class RowFenceTest {
   @ParameterizedTest
   @EnumSource
   void staleTokenIsToldFromAMissingRow(Dialect dialect) throws SQLException {
-    try (Connection connection = withRow(TestDatabases.create(dialect))) {
+    try (Connection connection = withRow(EmptyDatabases.create(dialect))) {
       ROWS.update(connection, 34, KEY, "balance = 34");
 
       assertThatThrownBy(() -> ROWS.update(connection, 33, KEY, "balance = 33"))
@@ -65,7 +66,7 @@ class RowFenceTest {
   @ParameterizedTest
   @EnumSource
   void readByTheNewHolderRaisesTheFence(Dialect dialect) throws SQLException {
-    try (Connection connection = withRow(TestDatabases.create(dialect))) {
+    try (Connection connection = withRow(EmptyDatabases.create(dialect))) {
       ROWS.touch(connection, 34, KEY);
       assertThatThrownBy(() -> ROWS.update(connection, 33, KEY, "balance = 33"))
           .isInstanceOf(StaleTokenException.class);
@@ -79,7 +80,7 @@ class RowFenceTest {
   @EnumSource
   void strictFenceAcceptsEachTokenOnce(Dialect dialect) throws SQLException {
     RowFence strict = ROWS.strict();
-    try (Connection connection = withRow(TestDatabases.create(dialect))) {
+    try (Connection connection = withRow(EmptyDatabases.create(dialect))) {
       assertThat(strict.update(connection, 34, KEY, "balance = 1")).isTrue();
       assertThatThrownBy(() -> strict.update(connection, 34, KEY, "balance = 2"))
           .isInstanceOf(StaleTokenException.class);
@@ -93,7 +94,7 @@ class RowFenceTest {
   @ParameterizedTest
   @EnumSource
   void rowWithoutATokenAcceptsAny(Dialect dialect) throws SQLException {
-    try (Connection connection = withRow(TestDatabases.create(dialect));
+    try (Connection connection = withRow(EmptyDatabases.create(dialect));
         Statement statement = connection.createStatement()) {
       statement.execute("UPDATE account SET fence = NULL");
       assertThat(ROWS.update(connection, 1, KEY, "balance = ?", new Object[] {null})).isTrue();
@@ -104,7 +105,7 @@ class RowFenceTest {
   @ParameterizedTest
   @EnumSource
   void statementOfTheCallersOwnIsJudgedByItsCount(Dialect dialect) throws SQLException {
-    try (Connection connection = withRow(TestDatabases.create(dialect))) {
+    try (Connection connection = withRow(EmptyDatabases.create(dialect))) {
       assertThat(own(connection, 34, 7)).isTrue();
       assertThat(own(connection, 34, 8)).isFalse();
       assertThatThrownBy(() -> own(connection, 33, 7))
@@ -117,9 +118,9 @@ class RowFenceTest {
   @Test
   void sameValuesUnderTheSameTokenCountAsWrittenWhenTheDriverCountsChangesOnly()
       throws SQLException {
-    UrlDataSource database = TestDatabases.create(Dialect.MYSQL);
+    DataSource database = EmptyDatabases.create(Dialect.MYSQL);
     try (Connection connection =
-        withRow(new UrlDataSource(database.url() + "&useAffectedRows=true"))) {
+        withRow(EmptyDatabases.at(EmptyDatabases.urlOf(database) + "&useAffectedRows=true"))) {
       assertThat(ROWS.update(connection, 34, KEY, "balance = 34")).isTrue();
       assertThat(ROWS.update(connection, 34, KEY, "balance = 34")).isTrue();
       assertThat(ROWS.update(connection, 34, List.of("acme", 8), "balance = 34")).isFalse();
@@ -168,7 +169,7 @@ class RowFenceTest {
     }
   }
 
-  private static Connection withRow(UrlDataSource database) throws SQLException {
+  private static Connection withRow(DataSource database) throws SQLException {
     Connection connection = database.getConnection();
     try (Statement statement = connection.createStatement()) {
       statement.execute(
