@@ -59,6 +59,7 @@ public final class IdempotencyKeys {
   private static final Logger LOG = System.getLogger(IdempotencyKeys.class.getName());
   private static final int PURGE_BATCH = 500;
   private static final long MAX_BACKOFF_MILLIS = 50;
+  private static final long H2_PAUSE_MILLIS = 10;
 
   private final DataSource database;
   private final String table;
@@ -177,6 +178,7 @@ public final class IdempotencyKeys {
             !call.workBegan
                 && failed instanceof SQLException sql
                 && SqlStates.isRetryable(sql)
+                && !Thread.currentThread().isInterrupted()
                 && ticker.nanoTime() - start < waitNanos;
         if (!again) {
           throw failed;
@@ -274,8 +276,29 @@ public final class IdempotencyKeys {
     }
 
     private boolean claim() throws SQLException {
-      long millis = Math.max(1, maxWait.toMillis());
-      LockWait wait = LockWait.set(dialect, connection, millis);
+      long waitMillis = Math.max(1, maxWait.toMillis());
+      if (dialect != Dialect.H2) {
+        return claim(waitMillis);
+      }
+      // H2 waits for an insert of the same key by trying again without a pause: a core lost for
+      // the whole wait. So it gets no time of its own to wait, and the pauses are made here.
+      long start = ticker.nanoTime();
+      while (true) {
+        try {
+          return claim(1);
+        } catch (KeyInProgressException busy) {
+          long passedMillis = TimeUnit.NANOSECONDS.toMillis(ticker.nanoTime() - start);
+          if (passedMillis >= waitMillis || Thread.currentThread().isInterrupted()) {
+            throw busy;
+          }
+          LockSupport.parkNanos(
+              TimeUnit.MILLISECONDS.toNanos(Math.min(H2_PAUSE_MILLIS, waitMillis - passedMillis)));
+        }
+      }
+    }
+
+    private boolean claim(long waitMillis) throws SQLException {
+      LockWait wait = LockWait.set(dialect, connection, waitMillis);
       try {
         boolean claimed = sql.claim(connection, key, request, retentionMillis);
         wait.restore();

@@ -1,7 +1,6 @@
 package dev.lukko.jdbc;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -20,7 +19,7 @@ final class EmptyDatabases {
       case POSTGRES -> Databases.postgresSource();
       case MYSQL -> Databases.mariaDbSource();
       case H2 -> at("jdbc:h2:mem:empty" + NUMBER.incrementAndGet() + ";DB_CLOSE_DELAY=-1");
-      case SQLITE -> at("jdbc:sqlite:" + file() + "?journal_mode=WAL&busy_timeout=0");
+      case SQLITE -> sqlite();
     };
   }
 
@@ -28,22 +27,26 @@ final class EmptyDatabases {
     return DriverDataSource.of(url);
   }
 
-  /** The URL of a database, by which another process or with other settings it can be reached. */
+  /** The URL of a database, for another process or with other settings. */
   static String urlOf(DataSource database) throws SQLException {
     try (Connection connection = database.getConnection()) {
       return connection.getMetaData().getURL();
     }
   }
 
-  private static Path file() {
+  private static DataSource sqlite() {
     try {
       Path file = Files.createTempFile("lukko-empty", ".sqlite");
       for (String suffix : new String[] {"", "-wal", "-shm"}) {
         Path.of(file + suffix).toFile().deleteOnExit();
       }
-      return file;
-    } catch (IOException failed) {
-      throw new UncheckedIOException(failed);
+      DataSource database = at("jdbc:sqlite:" + file + "?busy_timeout=0");
+      try (Connection connection = database.getConnection()) {
+        DialectTraits.execute(connection, "PRAGMA journal_mode = WAL");
+      }
+      return database;
+    } catch (IOException | SQLException failed) {
+      throw new IllegalStateException("no SQLite file", failed);
     }
   }
 }

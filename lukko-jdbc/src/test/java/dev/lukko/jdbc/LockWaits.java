@@ -32,12 +32,7 @@ final class LockWaits implements AutoCloseable {
         case POSTGRES ->
             number(monitor, "SELECT cardinality(pg_blocking_pids(CAST(? AS INT)))", sessionId) > 0;
         // The view of the transactions is cached for 100 ms. Of two transactions only one waits.
-        case MYSQL ->
-            number(
-                    monitor,
-                    "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS"
-                        + " WHERE VARIABLE_NAME = 'INNODB_ROW_LOCK_CURRENT_WAITS'")
-                > 0;
+        case MYSQL -> rowLockWaits() > 0;
         // It runs in this JVM, and shows in its sessions only some of its ways to wait.
         case H2 -> Stream.of(thread.getStackTrace()).anyMatch(LockWaits::isWaitOfH2);
         // It never waits here: it answers that it is busy.
@@ -46,6 +41,40 @@ final class LockWaits implements AutoCloseable {
     } catch (SQLException failed) {
       throw new IllegalStateException(failed);
     }
+  }
+
+  /** Whether as many sessions as there are threads wait, these being all that could. */
+  boolean areWaiting(Thread... threads) {
+    try {
+      return switch (dialect) {
+        case POSTGRES ->
+            number(
+                    monitor,
+                    "SELECT COUNT(*) FROM pg_locks l JOIN pg_stat_activity a"
+                        + " USING (pid) WHERE NOT l.granted AND a.datname = current_database()")
+                >= threads.length;
+        case MYSQL -> rowLockWaits() >= threads.length;
+        case H2, SQLITE -> Stream.of(threads).allMatch(LockWaits::isInClaim);
+      };
+    } catch (SQLException failed) {
+      throw new IllegalStateException(failed);
+    }
+  }
+
+  /** These two do not tell; a thread that is in the claim, and cannot get it, will be soon. */
+  private static boolean isInClaim(Thread thread) {
+    return Stream.of(thread.getStackTrace())
+        .anyMatch(
+            frame ->
+                frame.getClassName().startsWith(IdempotencyKeys.class.getName())
+                    && frame.getMethodName().equals("claim"));
+  }
+
+  private long rowLockWaits() throws SQLException {
+    return number(
+        monitor,
+        "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS"
+            + " WHERE VARIABLE_NAME = 'INNODB_ROW_LOCK_CURRENT_WAITS'");
   }
 
   private static boolean isWaitOfH2(StackTraceElement frame) {
