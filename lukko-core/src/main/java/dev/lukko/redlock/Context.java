@@ -20,6 +20,8 @@ final class Context {
   final Owners owners;
   final WaitRoom waitRoom;
 
+  final WaitGraph waitGraph = new WaitGraph();
+
   /** The live holds, so that closing the client can end them. */
   final Set<Hold> holds = ConcurrentHashMap.newKeySet();
 

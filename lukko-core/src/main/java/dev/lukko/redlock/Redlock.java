@@ -105,7 +105,7 @@ public final class Redlock implements LockClient {
 
   @Override
   public Lease acquire(LockRequest request) {
-    AcquireLoop loop = newLoop(request);
+    AcquireLoop loop = newLoop(request, Acquirer.blocking(context.settings.traceLeaks()));
     CompletableFuture<Lease> future = start(loop);
     try {
       return future.get();
@@ -127,10 +127,10 @@ public final class Redlock implements LockClient {
 
   @Override
   public CompletableFuture<Lease> acquireAsync(LockRequest request) {
-    return start(newLoop(request));
+    return start(newLoop(request, Acquirer.asynchronous(context.settings.traceLeaks())));
   }
 
-  private AcquireLoop newLoop(LockRequest request) {
+  private AcquireLoop newLoop(LockRequest request, Acquirer acquirer) {
     Objects.requireNonNull(request, "request");
     requireCapability(request.shared(), Capability.SHARED, "shared");
     requireCapability(request.fair(), Capability.FAIR, "fair");
@@ -138,7 +138,7 @@ public final class Redlock implements LockClient {
     String metadata = request.metadata().isEmpty() ? "" : " " + request.metadata();
     String description =
         context.settings.description() + "/" + Thread.currentThread().getName() + metadata;
-    return new AcquireLoop(context, request, description);
+    return new AcquireLoop(context, request, description, acquirer);
   }
 
   private CompletableFuture<Lease> start(AcquireLoop loop) {

@@ -15,6 +15,7 @@ record Settings(
     @Nullable Duration nodeTimeout,
     long minValidityNanos,
     boolean releaseOnClose,
+    boolean traceLeaks,
     String description) {
 
   /** The retry count that stands for "without end". */
