@@ -55,6 +55,7 @@ final class AcquireLoop {
   private State state = State.ASKING;
   private @Nullable GrantRound round;
   private Scheduler.@Nullable Timer timer;
+  private boolean admissionAwaited;
   private int rounds;
   private int beats;
   private int splits;
@@ -143,11 +144,7 @@ final class AcquireLoop {
             context.proposals.next(resources()),
             ticket);
     return new GrantRound(
-        context.nodes,
-        context.settings.nodeTimeoutNanos(ttlNanos),
-        grant,
-        context.ticker,
-        this::onVotes);
+        context, context.settings.nodeTimeoutNanos(ttlNanos), grant, this::onVotes);
   }
 
   private void onVotes(GrantRound voted, Tally tally) {
@@ -157,6 +154,15 @@ final class AcquireLoop {
     }
     for (GrantReply.Refused refused : voted.refusals()) {
       context.proposals.seen(resources(), refused.counter());
+    }
+    if (voted.metUnadmitted()) {
+      CompletableFuture<Void> review = context.admission.review();
+      if (!tally.won() && !admissionAwaited) {
+        admissionAwaited = true;
+        voted.abandon();
+        review.thenRun(this::ask);
+        return;
+      }
     }
     if (!tally.won()) {
       lose(voted, Loss.ofVotes(voted, tally));
