@@ -15,17 +15,20 @@ import io.lettuce.core.RedisURI;
 import io.netty.util.concurrent.FastThreadLocalThread;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A lock node on one Redis or Valkey server (version 6 or later), through the driver Lettuce.
@@ -53,8 +56,12 @@ public final class RedisNode implements LockNode {
   private final RedisKeyFormat format;
   private final long retentionMillis;
   private final RedisLink link;
+  private final ReleaseHints hints;
   private final Supplier<CompletableFuture<Void>> closeDriver;
-  private final Set<ScriptCall> creating = ConcurrentHashMap.newKeySet();
+
+  /** By owner: what may have to be sent again with its script's text. */
+  private final ConcurrentMap<String, Set<ScriptCall>> creating = new ConcurrentHashMap<>();
+
   private final AtomicBoolean closed = new AtomicBoolean();
 
   RedisNode(
@@ -62,11 +69,13 @@ public final class RedisNode implements LockNode {
       RedisKeyFormat format,
       Duration retention,
       RedisLink link,
+      ReleaseHints hints,
       Supplier<CompletableFuture<Void>> closeDriver) {
     this.name = name;
     this.format = format;
     this.retentionMillis = retention.toMillis();
     this.link = link;
+    this.hints = hints;
     this.closeDriver = closeDriver;
   }
 
@@ -113,7 +122,7 @@ public final class RedisNode implements LockNode {
 
   @Override
   public Set<Capability> capabilities() {
-    return Set.of(Capability.SHARED);
+    return Set.of(Capability.SHARED, Capability.WATCH);
   }
 
   @Override
@@ -127,6 +136,9 @@ public final class RedisNode implements LockNode {
             Long.toString(request.proposal()),
             Long.toString(keepMillis(request.ttlMillis())));
     link.noteTtl(request.ttlMillis());
+    if (!hints.isIdle()) {
+      entry.resources().forEach(resource -> hints.asking(format.channel(resource)));
+    }
     return reply(create(call), list -> Replies.grant(list, call.keys()), fault -> fault);
   }
 
@@ -162,9 +174,7 @@ public final class RedisNode implements LockNode {
   public CompletionStage<ReleaseReply> release(LockEntry entry) {
     String[] channels = entry.resources().stream().map(format::channel).toArray(String[]::new);
     // A grant that waits to be sent again with its script's text must not come after this.
-    creating.stream()
-        .filter(call -> call.owner().equals(entry.owner()))
-        .forEach(ScriptCall::withdraw);
+    creating.getOrDefault(entry.owner(), Set.of()).forEach(ScriptCall::withdraw);
     ScriptCall call = call(Script.RELEASE, entry, channels);
     return reply(link.sendRelease(call), Replies::release, fault -> fault);
   }
@@ -176,11 +186,38 @@ public final class RedisNode implements LockNode {
     return link.send(call).thenApply(list -> Replies.inspection(list, keys[0]));
   }
 
+  /**
+   * {@inheritDoc}
+   *
+   * <p>Hints come by a connection of their own, one for all resources, made with the first watch
+   * and again whenever it breaks. They are called in a thread of the driver.
+   */
+  @Override
+  public Watch watch(String resource, Runnable hint) {
+    return hints.watch(format.channel(resource), hint);
+  }
+
   private CompletableFuture<List<Object>> create(ScriptCall call) {
-    creating.add(call);
+    creating.merge(call.owner(), Set.of(call), RedisNode::union);
     CompletableFuture<List<Object>> sent = link.send(call);
-    var unused = sent.whenComplete((value, error) -> creating.remove(call));
+    var unused =
+        sent.whenComplete(
+            (value, error) ->
+                creating.computeIfPresent(call.owner(), (owner, calls) -> without(calls, call)));
     return sent;
+  }
+
+  private static Set<ScriptCall> union(Set<ScriptCall> some, Set<ScriptCall> more) {
+    Set<ScriptCall> all = new HashSet<>(some);
+    all.addAll(more);
+    return all;
+  }
+
+  /** Null, so that the map forgets the owner, if nothing is left. */
+  private static @Nullable Set<ScriptCall> without(Set<ScriptCall> calls, ScriptCall call) {
+    Set<ScriptCall> rest = new HashSet<>(calls);
+    rest.remove(call);
+    return rest.isEmpty() ? null : rest;
   }
 
   private ScriptCall call(Script script, LockEntry entry, String... rest) {
@@ -216,7 +253,9 @@ public final class RedisNode implements LockNode {
       return;
     }
     CompletableFuture<Void> ended =
-        link.close().exceptionally(error -> null).thenCompose(done -> closeDriver.get());
+        CompletableFuture.allOf(link.close(), hints.close())
+            .exceptionally(error -> null)
+            .thenCompose(done -> closeDriver.get());
     if (Thread.currentThread() instanceof FastThreadLocalThread) {
       return; // it would wait for itself
     }
