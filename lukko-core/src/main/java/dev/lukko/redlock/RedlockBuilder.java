@@ -255,7 +255,7 @@ public final class RedlockBuilder {
             description == null ? ProcessName.get() : description);
     Scheduler used = scheduler == null ? Scheduler.create("lukko") : scheduler;
     try {
-      List<LockNode> verified = Admission.verified(List.copyOf(nodes), strict);
+      List<LockNode> verified = Admission.verified(List.copyOf(nodes), strict, quarantine);
       Context context = new Context(verified, settings, ticker, used, new Events(listeners, used));
       return new Redlock(context, closeNodes, scheduler == null);
     } catch (LockException refused) {

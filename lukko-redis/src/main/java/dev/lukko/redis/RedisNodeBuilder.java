@@ -173,7 +173,8 @@ public final class RedisNodeBuilder {
               : ended.exceptionally(error -> null).thenCompose(done -> SharedResources.release());
         };
     String shown = name != null ? name : address.name();
-    RedisLink link = new RedisLink(client, uri, shown, commandTimeout);
+    RedisLink link =
+        new RedisLink(client, uri, shown, keyFormat.marker(), connectTimeout, commandTimeout);
     ReleaseHints hints =
         new ReleaseHints(
             () -> client.connectPubSubAsync(StringCodec.UTF8, uri), shown, resources.timer());
