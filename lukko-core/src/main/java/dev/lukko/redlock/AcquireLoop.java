@@ -281,6 +281,7 @@ final class AcquireLoop {
         return;
       }
       lastLoss = loss;
+      round = null; // Nothing of it is left to take back.
       spent = isSpent();
       givingUp = !mayWait() || spent || (loss.unreachable() && !request.waitForQuorum());
       if (!givingUp) {
@@ -353,9 +354,10 @@ final class AcquireLoop {
     }
     if (unfinished != null) {
       unfinished.abandon();
-      if (ticket != null) {
-        context.nodes.forEach(node -> node.leave(unfinished.entry(), ticket));
-      }
+    }
+    if (ticket != null) {
+      LockEntry place = new LockEntry(resources(), ticket.waiter(), request.shared());
+      context.nodes.forEach(node -> node.leave(place, ticket));
     }
     context.waitRoom.leave(this, true);
   }

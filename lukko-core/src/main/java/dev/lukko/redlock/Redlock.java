@@ -201,6 +201,7 @@ public final class Redlock implements LockClient {
       }
     }
     releases.forEach(CompletableFuture::join);
+    context.admission.close();
     if (closeNodes) {
       context.nodes.forEach(LockNode::close);
     }
