@@ -191,7 +191,7 @@ class RedisNodeFairTest {
   void answersAreThoseOfTheNodeInMemory() {
     for (long seed = 1; seed <= 20; seed++) {
       server.command("FLUSHALL");
-      answer(node.admit(answer(node.status()), 0));
+      Requests.admit(node);
       InMemoryNode memory = new InMemoryNode();
       Random random = new Random(seed);
       for (int step = 0; step < 60; step++) {
@@ -199,7 +199,7 @@ class RedisNodeFairTest {
         String name = "w" + who;
         LockEntry entry =
             random.nextInt(3) == 0
-                ? reader(name, "r")
+                ? reader("reader " + name, "r")
                 : entry(name, random.nextBoolean() ? "r" : "s");
         FairTicket ticket = random.nextInt(4) == 0 ? null : ticket(name, 10 + who % 3);
         switch (random.nextInt(4)) {

@@ -8,6 +8,7 @@ import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.Inspection;
 import dev.lukko.spi.LockEntry;
+import dev.lukko.spi.NodeStatus;
 import dev.lukko.spi.NotVoting;
 import dev.lukko.spi.ReleaseReply;
 import java.nio.charset.StandardCharsets;
@@ -41,8 +42,12 @@ final class Requests {
   /** Connects to a new server, and lets it vote as a client would. */
   static RedisNode connect(String url) {
     RedisNode node = RedisNode.connect(url);
-    answer(node.admit(answer(node.status()), 0));
+    admit(node);
     return node;
+  }
+
+  static NodeStatus admit(RedisNode node) {
+    return answer(node.admit(answer(node.status()), 0));
   }
 
   /** Asks as a client does: a server without a marker is admitted, and asked again. */
