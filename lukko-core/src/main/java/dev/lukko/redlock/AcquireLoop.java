@@ -92,11 +92,11 @@ final class AcquireLoop {
     return request.resources();
   }
 
-  /** Begins. The future ends with the lease or the failure; cancelling it ends the call. */
+  /** Begins. The future ends with the lease or the failure; ending it otherwise ends the call. */
   CompletableFuture<Lease> start() {
     result.whenComplete(
         (lease, failure) -> {
-          if (result.isCancelled() && end()) {
+          if (end()) { // Cancelled or completed from outside, by a timeout for example.
             leaveNothing();
           }
         });
