@@ -22,8 +22,8 @@ import java.util.stream.Stream;
 final class Tlc {
   private static final Path FOLDER = Configurations.MODULE.resolve("target/tlc");
 
-  /** Most runs are short: a JVM that starts fast matters more than one that gets fast. */
-  private static final List<String> JVM = List.of("-XX:+UseSerialGC", "-Xshare:auto", "-Xmx3g");
+  /** A run that takes less than this is over before the better compiler has paid. */
+  private static final Duration SHORT = Duration.ofMinutes(5);
 
   private Tlc() {}
 
@@ -44,7 +44,7 @@ final class Tlc {
       Files.createDirectories(scratch);
       long start = System.nanoTime();
       Process process =
-          new ProcessBuilder(command(configuration, workers, scratch))
+          new ProcessBuilder(command(configuration, workers, scratch, limit))
               .directory(scratch.toFile())
               .redirectErrorStream(true)
               .redirectOutput(output.toFile())
@@ -70,10 +70,14 @@ final class Tlc {
     }
   }
 
-  private static List<String> command(String configuration, int workers, Path scratch) {
+  private static List<String> command(
+      String configuration, int workers, Path scratch, Duration limit) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(JVM);
+    command.addAll(
+        limit.compareTo(SHORT) <= 0
+            ? List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx1g")
+            : List.of("-XX:+UseParallelGC", "-Xmx4g"));
     command.add("-Djava.io.tmpdir=" + scratch); // TLC unpacks its standard modules there.
     command.add("-cp");
     command.add(jar());
