@@ -242,7 +242,7 @@ Rejoin(n) ==
   /\ phase' = [r \in Rounds |->
                 IF /\ phase[r] \in {"asking", "confirming"}
                    /\ \/ r \in caught[n]
-                      \/ Variant /= "clocks-apart" /\ proposal[r] <= low[n]
+                      \/ Variant \notin {"clocks-apart", "quarantine-tight"} /\ proposal[r] <= low[n]
                 THEN "lost" ELSE phase[r]]
   /\ clock' = IF Variant = "clocks-apart" THEN clock ELSE Max({clock, low[n]})
   /\ caught' = [caught EXCEPT ![n] = {}]

@@ -25,13 +25,13 @@ class ProtocolTest {
 
   @Tag("ci-model")
   @ParameterizedTest
-  @MethodSource("threeClients")
+  @MethodSource("middle")
   @Timeout(value = 20, unit = TimeUnit.MINUTES)
-  void holdsInEveryStateOfThreeClientsOnThreeNodes(String configuration) {
+  void holdsInEveryStateOfAMiddleBound(String configuration) {
     assertHolds(configuration, Duration.ofMinutes(19));
   }
 
-  static List<String> threeClients() {
+  static List<String> middle() {
     return Configurations.in("holds/ci");
   }
 
