@@ -4,6 +4,7 @@ module dev.lukko {
   requires static org.jspecify;
 
   exports dev.lukko;
+  exports dev.lukko.fencing;
   exports dev.lukko.memory;
   exports dev.lukko.redlock;
   exports dev.lukko.spi;

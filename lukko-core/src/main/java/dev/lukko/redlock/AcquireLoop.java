@@ -55,6 +55,7 @@ final class AcquireLoop {
   private State state = State.ASKING;
   private @Nullable GrantRound round;
   private Scheduler.@Nullable Timer timer;
+  private boolean admissionAwaited;
   private int rounds;
   private int beats;
   private int splits;
@@ -91,11 +92,11 @@ final class AcquireLoop {
     return request.resources();
   }
 
-  /** Begins. The future ends with the lease or the failure; cancelling it ends the call. */
+  /** Begins. The future ends with the lease or the failure; ending it otherwise ends the call. */
   CompletableFuture<Lease> start() {
     result.whenComplete(
         (lease, failure) -> {
-          if (result.isCancelled() && end()) {
+          if (end()) { // Cancelled or completed from outside, by a timeout for example.
             leaveNothing();
           }
         });
@@ -143,11 +144,7 @@ final class AcquireLoop {
             context.proposals.next(resources()),
             ticket);
     return new GrantRound(
-        context.nodes,
-        context.settings.nodeTimeoutNanos(ttlNanos),
-        grant,
-        context.ticker,
-        this::onVotes);
+        context, context.settings.nodeTimeoutNanos(ttlNanos), grant, this::onVotes);
   }
 
   private void onVotes(GrantRound voted, Tally tally) {
@@ -157,6 +154,15 @@ final class AcquireLoop {
     }
     for (GrantReply.Refused refused : voted.refusals()) {
       context.proposals.seen(resources(), refused.counter());
+    }
+    if (voted.metUnadmitted()) {
+      CompletableFuture<Void> review = context.admission.review();
+      if (!tally.won() && !admissionAwaited) {
+        admissionAwaited = true;
+        voted.abandon();
+        review.thenRun(this::ask);
+        return;
+      }
     }
     if (!tally.won()) {
       lose(voted, Loss.ofVotes(voted, tally));
@@ -275,6 +281,7 @@ final class AcquireLoop {
         return;
       }
       lastLoss = loss;
+      round = null; // Nothing of it is left to take back.
       spent = isSpent();
       givingUp = !mayWait() || spent || (loss.unreachable() && !request.waitForQuorum());
       if (!givingUp) {
@@ -347,9 +354,10 @@ final class AcquireLoop {
     }
     if (unfinished != null) {
       unfinished.abandon();
-      if (ticket != null) {
-        context.nodes.forEach(node -> node.leave(unfinished.entry(), ticket));
-      }
+    }
+    if (ticket != null) {
+      LockEntry place = new LockEntry(resources(), ticket.waiter(), request.shared());
+      context.nodes.forEach(node -> node.leave(place, ticket));
     }
     context.waitRoom.leave(this, true);
   }

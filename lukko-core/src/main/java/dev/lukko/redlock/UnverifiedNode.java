@@ -1,0 +1,146 @@
+package dev.lukko.redlock;
+
+import dev.lukko.spi.Capability;
+import dev.lukko.spi.ConfirmReply;
+import dev.lukko.spi.ExtendReply;
+import dev.lukko.spi.Failed;
+import dev.lukko.spi.FairTicket;
+import dev.lukko.spi.GrantReply;
+import dev.lukko.spi.GrantRequest;
+import dev.lukko.spi.Inspection;
+import dev.lukko.spi.LockEntry;
+import dev.lukko.spi.LockNode;
+import dev.lukko.spi.NodeStatus;
+import dev.lukko.spi.NotVoting;
+import dev.lukko.spi.ReleaseReply;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * A node that could not be reached when its client was built, and so might be a server that votes
+ * already: it grants nothing before it has told who it is.
+ */
+final class UnverifiedNode implements LockNode {
+  private final LockNode node;
+  private final List<LockNode> nodes;
+  private volatile boolean verified;
+
+  /**
+   * A node in doubt.
+   *
+   * @param nodes all nodes of the client, this one included
+   */
+  UnverifiedNode(LockNode node, List<LockNode> nodes) {
+    this.node = node;
+    this.nodes = nodes;
+  }
+
+  @Override
+  public CompletionStage<GrantReply> grant(GrantRequest request) {
+    return verified ? node.grant(request) : node.status().thenCompose(s -> verify(request, s));
+  }
+
+  /**
+   * Asks the others anew: they may have been restarted, under another identity, since the start.
+   */
+  private CompletionStage<GrantReply> verify(GrantRequest request, NodeStatus status) {
+    if (status.identity().isEmpty()) {
+      return CompletableFuture.completedFuture(new Failed(status.describe()));
+    }
+    String unfitness = Admission.unfitness(status, nodes.size());
+    if (!unfitness.isEmpty()) {
+      return refuse(unfitness);
+    }
+    CompletionStage<Optional<LockNode>> twin = CompletableFuture.completedFuture(Optional.empty());
+    for (LockNode other : nodes) {
+      if (other != node) {
+        twin =
+            twin.thenCombine(
+                other.status(),
+                (found, seen) ->
+                    seen.identity().equals(status.identity()) ? Optional.of(other) : found);
+      }
+    }
+    return twin.thenCompose(
+        found -> {
+          if (found.isPresent()) {
+            return refuse(
+                "it is the same server as " + found.get().name() + "; it would vote twice");
+          }
+          verified = true;
+          return node.grant(request);
+        });
+  }
+
+  private static CompletionStage<GrantReply> refuse(String why) {
+    NodeStatus unfit =
+        new NodeStatus(NodeStatus.State.UNFIT, Optional.empty(), why, Duration.ZERO, List.of());
+    return CompletableFuture.completedFuture(new NotVoting(unfit));
+  }
+
+  @Override
+  public String name() {
+    return node.name();
+  }
+
+  @Override
+  public Set<Capability> capabilities() {
+    return node.capabilities();
+  }
+
+  @Override
+  public CompletionStage<ConfirmReply> confirm(LockEntry entry, long counter) {
+    return node.confirm(entry, counter);
+  }
+
+  @Override
+  public CompletionStage<ExtendReply> extend(LockEntry entry, long ttlMillis) {
+    return node.extend(entry, ttlMillis);
+  }
+
+  @Override
+  public CompletionStage<ExtendReply> repair(LockEntry entry, long ttlMillis, long counter) {
+    return verified
+        ? node.repair(entry, ttlMillis, counter)
+        : CompletableFuture.completedFuture(new Failed("not verified yet"));
+  }
+
+  @Override
+  public CompletionStage<ReleaseReply> release(LockEntry entry) {
+    return node.release(entry);
+  }
+
+  @Override
+  public void leave(LockEntry entry, FairTicket ticket) {
+    node.leave(entry, ticket);
+  }
+
+  @Override
+  public CompletionStage<NodeStatus> status() {
+    return node.status();
+  }
+
+  @Override
+  public CompletionStage<NodeStatus> admit(NodeStatus seen, long quarantineMillis) {
+    return node.admit(seen, quarantineMillis);
+  }
+
+  @Override
+  public CompletionStage<Inspection> inspect(String resource) {
+    return node.inspect(resource);
+  }
+
+  @Override
+  public Watch watch(String resource, Runnable hint) {
+    return node.watch(resource, hint);
+  }
+
+  @Override
+  public void close() {
+    node.close();
+  }
+}

@@ -1,0 +1,97 @@
+package dev.lukko.jdbc;
+
+import dev.lukko.Holder;
+import dev.lukko.spi.ConfirmReply;
+import dev.lukko.spi.ExtendReply;
+import dev.lukko.spi.Failed;
+import dev.lukko.spi.GrantReply;
+import dev.lukko.spi.GrantRequest;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a node answers, given what is stored: rows in, reply out; null means that the request has to
+ * be written.
+ */
+final class Decisions {
+  private Decisions() {}
+
+  static @Nullable GrantReply grant(List<Slot> slots) {
+    Failed garbage = garbage(slots);
+    if (garbage != null) {
+      return garbage;
+    }
+    Holder other = firstOther(slots);
+    if (other != null) {
+      return new GrantReply.Refused(highest(slots), other);
+    }
+    if (slots.stream().allMatch(Slot::mine)) {
+      return new GrantReply.Granted(slots.stream().mapToLong(Slot::grantCounter).max().getAsLong());
+    }
+    if (highest(slots) == GrantRequest.MAX_COUNTER) {
+      return new Failed(
+          "counter exhausted: it is at " + GrantRequest.MAX_COUNTER + " and cannot rise");
+    }
+    return null;
+  }
+
+  /** The number that all resources get with a grant. */
+  static long nextCounter(List<Slot> slots, long proposal) {
+    return Math.max(proposal, highest(slots) + 1);
+  }
+
+  static @Nullable ConfirmReply confirm(List<Slot> slots, long counter) {
+    Failed garbage = garbage(slots);
+    if (garbage != null) {
+      return garbage;
+    }
+    if (!slots.stream().allMatch(Slot::mine)) {
+      return new ConfirmReply.NotHeld();
+    }
+    long highest = highest(slots);
+    return highest >= counter ? new ConfirmReply.Higher(highest) : null;
+  }
+
+  static @Nullable ExtendReply extend(List<Slot> slots) {
+    Holder other = firstOther(slots);
+    if (other != null) {
+      return new ExtendReply.HeldByOther(other);
+    }
+    return slots.stream().allMatch(Slot::mine) ? null : new ExtendReply.Missing();
+  }
+
+  static @Nullable ExtendReply repair(List<Slot> slots) {
+    Failed garbage = garbage(slots);
+    if (garbage != null) {
+      return garbage;
+    }
+    Holder other = firstOther(slots);
+    return other != null ? new ExtendReply.HeldByOther(other) : null;
+  }
+
+  private static @Nullable Holder firstOther(List<Slot> slots) {
+    for (Slot slot : slots) {
+      if (slot.other() != null) {
+        return slot.other();
+      }
+    }
+    return null;
+  }
+
+  private static long highest(List<Slot> slots) {
+    return slots.stream().mapToLong(Slot::counter).max().getAsLong();
+  }
+
+  private static @Nullable Failed garbage(List<Slot> slots) {
+    for (Slot slot : slots) {
+      if (slot.counter() < 0 || slot.counter() > GrantRequest.MAX_COUNTER) {
+        return new Failed(
+            "counter of \""
+                + slot.name()
+                + "\" holds garbage: it is no number from 0 to "
+                + GrantRequest.MAX_COUNTER);
+      }
+    }
+    return null;
+  }
+}

@@ -1,0 +1,129 @@
+package dev.lukko.jdbc;
+
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** In what a database differs from the others, as far as a lock node meets it. */
+abstract class DialectTraits {
+
+  /** The server's clock in microseconds since 1970, as an expression of type 64-bit integer. */
+  abstract String now();
+
+  boolean isPostgres() {
+    return false;
+  }
+
+  /** The function that gives the larger of two numbers. */
+  String greatest() {
+    return "GREATEST";
+  }
+
+  /** The counter as a number; what is none becomes a negative one. */
+  String counter() {
+    return "counter";
+  }
+
+  /** What locks the rows that a query reads until the transaction ends; may be empty. */
+  String forUpdate() {
+    return " FOR UPDATE";
+  }
+
+  /** What follows the table's name so that rows are read by primary key; may be empty. */
+  String byPrimaryKey() {
+    return "";
+  }
+
+  /** How many rows one query may lock in sorted order. */
+  int lockBatch() {
+    return 64;
+  }
+
+  /** The statements that create the schema where it does not exist; they can be repeated. */
+  abstract List<String> schema();
+
+  /**
+   * Makes a fresh connection ready: limits that the server itself keeps.
+   *
+   * @return the statement that takes it back, for a connection that returns to a pool
+   */
+  abstract String prepare(Connection connection, long requestTimeoutMillis, long idleMillis)
+      throws SQLException;
+
+  /** Whether the connection has to be told to work at READ COMMITTED. */
+  boolean hasReadCommitted() {
+    return true;
+  }
+
+  void begin(Connection connection) throws SQLException {
+    connection.setAutoCommit(false);
+  }
+
+  void commit(Connection connection) throws SQLException {
+    connection.commit();
+    connection.setAutoCommit(true);
+  }
+
+  void rollback(Connection connection) throws SQLException {
+    if (!connection.getAutoCommit()) {
+      connection.rollback();
+      connection.setAutoCommit(true);
+    }
+  }
+
+  /** Whether the server answered that it rolled back for the sake of others: worth a retry. */
+  abstract boolean isConflict(SQLException failure);
+
+  /**
+   * Whether a failed statement has certainly changed nothing. A failure of the connection says
+   * nothing of the kind: the server may have applied the statement before, or may do it later.
+   */
+  boolean isCertain(SQLException failure) {
+    String state = failure.getSQLState();
+    if (state == null || state.length() != 5 || state.equals("40003")) {
+      return false;
+    }
+    return switch (state.substring(0, 2)) {
+      case "0A", "21", "22", "23", "25", "28", "40", "42", "44", "53", "54", "55" -> true;
+      default -> state.equals("57014");
+    };
+  }
+
+  /** Whether the tables do not exist. */
+  abstract boolean isMissingTable(SQLException failure);
+
+  /** Whether a row with the same key was there first. */
+  boolean isDuplicate(SQLException failure) {
+    String state = failure.getSQLState();
+    return state != null && state.startsWith("23");
+  }
+
+  /** Texts are compared byte by byte: most text types fold case or ignore trailing blanks. */
+  void setText(PreparedStatement statement, int index, String text) throws SQLException {
+    statement.setBytes(index, text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  @Nullable String getText(ResultSet rows, int index) throws SQLException {
+    byte[] bytes = rows.getBytes(index);
+    return bytes == null ? null : new String(bytes, StandardCharsets.UTF_8);
+  }
+
+  static long number(Connection connection, String sql) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery(sql)) {
+      rows.next();
+      return rows.getLong(1);
+    }
+  }
+
+  static void execute(Connection connection, String sql) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    }
+  }
+}

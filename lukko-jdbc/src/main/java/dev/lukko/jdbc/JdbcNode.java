@@ -1,0 +1,384 @@
+package dev.lukko.jdbc;
+
+import dev.lukko.spi.Capability;
+import dev.lukko.spi.ConfirmReply;
+import dev.lukko.spi.ExtendReply;
+import dev.lukko.spi.Failed;
+import dev.lukko.spi.GrantReply;
+import dev.lukko.spi.GrantRequest;
+import dev.lukko.spi.Inspection;
+import dev.lukko.spi.LockEntry;
+import dev.lukko.spi.LockNode;
+import dev.lukko.spi.NodeFault;
+import dev.lukko.spi.ReleaseReply;
+import dev.lukko.spi.Unknown;
+import dev.lukko.time.Scheduler;
+import dev.lukko.time.Ticker;
+import java.sql.SQLException;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A lock node on an SQL database: PostgreSQL, MySQL, MariaDB, H2 or SQLite.
+ *
+ * <p>Each resource is one row, with its owner, its expiry by the database's clock, and a counter
+ * that survives release. The node works on connections of its own, at most a handful, in
+ * transactions of its own at READ COMMITTED; it never sees a transaction of the caller. While
+ * somebody waits for a lock, nothing is open at the database.
+ *
+ * <pre>{@code
+ * JdbcSchema.create(dataSource);                        // once; or run JdbcSchema.ddl(...)
+ * LockClient locks = Redlock.over(JdbcNode.connect(dataSource));
+ * }</pre>
+ *
+ * <p>Give the node a small data source of its own. With the application's pool it works, but a pool
+ * that is exhausted by the holders of locks cannot serve their releases.
+ *
+ * <p>Blocking calls run on daemon threads named {@code lukko-jdbc-...}. A request that was not
+ * answered within the request timeout is given up, and its connection with it; every stage
+ * completes, in one of these threads. Instances are thread-safe.
+ *
+ * <p>On PostgreSQL, waiters are woken by LISTEN and NOTIFY, over one more connection from the first
+ * wait on. Readers' entries ({@link Capability#SHARED}) work everywhere, fair lines nowhere.
+ *
+ * @see JdbcNodeBuilder
+ */
+public final class JdbcNode implements LockNode {
+  static final String RELEASE = "release";
+
+  private static final System.Logger LOG = System.getLogger(JdbcNode.class.getName());
+  private static final AtomicInteger NUMBER = new AtomicInteger();
+  private static final int MAX_LENGTH = 255;
+  private static final long MAX_GRACE_MILLIS = 500;
+
+  private final JdbcSettings settings;
+  private final Scheduler scheduler;
+  private final Sessions sessions;
+  private final Dispatcher dispatcher;
+  private final Holds holds;
+  private final KeptReleases kept;
+  private final Purge purge;
+  private final Verbs single;
+  private final Verbs locked;
+  private final String threadName;
+  private final AtomicBoolean closed = new AtomicBoolean();
+  private final String name;
+  private @Nullable PostgresHints hints;
+
+  JdbcNode(DataSource source, JdbcSettings settings, Ticker ticker) {
+    int number = NUMBER.incrementAndGet();
+    this.threadName = "lukko-jdbc-" + number;
+    this.settings = settings;
+    this.scheduler = Scheduler.create(threadName);
+    this.sessions = new Sessions(source, settings, ticker, scheduler::execute);
+    this.dispatcher = new Dispatcher(threadName, settings, sessions, ticker, scheduler);
+    this.holds = new Holds(ticker, settings.requestTimeoutMillis() * 1_000_000L);
+    this.kept = new KeptReleases(ticker, scheduler, holds, this::sendRelease);
+    this.purge = new Purge(dispatcher, settings.retentionMillis());
+    this.single = new SingleVerbs(settings.notifications());
+    this.locked = new LockedVerbs(settings.notifications());
+    boolean ready = false;
+    try {
+      firstConnect();
+      ready = true;
+    } finally {
+      if (!ready) {
+        close();
+      }
+    }
+    this.name = settings.name() != null ? settings.name() : Addresses.of(sessions.url(), number);
+  }
+
+  /** A node with the default settings; see {@link JdbcNodeBuilder#build}. */
+  public static JdbcNode connect(DataSource source) {
+    return builder(source).build();
+  }
+
+  /**
+   * A node with the default settings on connections of its own; see {@link JdbcNodeBuilder#build}.
+   *
+   * @param url a JDBC URL, with what is needed to log in; its driver must be there
+   */
+  public static JdbcNode connect(String url) {
+    return builder(url).build();
+  }
+
+  /** A builder for a node that takes its connections from this source, and does not close it. */
+  public static JdbcNodeBuilder builder(DataSource source) {
+    return new JdbcNodeBuilder(source);
+  }
+
+  /** A builder for a node that opens its connections by a JDBC URL. */
+  public static JdbcNodeBuilder builder(String url) {
+    return new JdbcNodeBuilder(DriverDataSource.of(url));
+  }
+
+  /** A wrong schema is refused here; a server that is down is not, since it may come up. */
+  private void firstConnect() {
+    Request<NodeFault> probe =
+        new Request<>(
+            "connect", null, session -> new Failed(""), fault -> fault, dispatcher.deadline());
+    dispatcher.submit(probe);
+    NodeFault outcome = probe.reply().join();
+    for (Throwable cause = outcome.cause(); cause != null; cause = cause.getCause()) {
+      if (cause instanceof SchemaException) {
+        throw new IllegalStateException(cause.getMessage(), cause);
+      }
+    }
+    if (!outcome.detail().isEmpty()) {
+      LOG.log(
+          System.Logger.Level.WARNING,
+          "the database cannot be reached yet, the node joins when it can: {0}",
+          outcome.detail());
+    }
+    dispatcher.fit();
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  /**
+   * What the database can do: shared entries always, hints on PostgreSQL. A node whose database
+   * could not be reached so far, and whose dialect was not given, does not know about hints yet.
+   */
+  @Override
+  public Set<Capability> capabilities() {
+    return hasHints()
+        ? EnumSet.of(Capability.SHARED, Capability.WATCH)
+        : EnumSet.of(Capability.SHARED);
+  }
+
+  private boolean hasHints() {
+    return settings.notifications() && sessions.dialect() == Dialect.POSTGRES;
+  }
+
+  @Override
+  public CompletionStage<GrantReply> grant(GrantRequest request) {
+    LockEntry entry = request.entry();
+    Failed unfit = unfit(entry);
+    if (unfit != null) {
+      return CompletableFuture.completedFuture(unfit);
+    }
+    holds.asked(entry, request.ttlMillis());
+    purge.sometimes();
+    return submit(
+        "grant",
+        entry,
+        session -> {
+          GrantReply reply = verbs(entry).grant(session, request);
+          if (reply instanceof GrantReply.Refused) {
+            holds.refused(entry);
+          }
+          return reply;
+        },
+        fault -> doubted(entry, fault));
+  }
+
+  @Override
+  public CompletionStage<ConfirmReply> confirm(LockEntry entry, long counter) {
+    Failed unfit = unfit(entry, counter);
+    return unfit != null
+        ? CompletableFuture.completedFuture(unfit)
+        : submit(
+            "confirm",
+            entry,
+            session -> verbs(entry).confirm(session, entry, counter),
+            fault -> fault);
+  }
+
+  @Override
+  public CompletionStage<ExtendReply> extend(LockEntry entry, long ttlMillis) {
+    Failed unfit = unfit(entry);
+    if (unfit != null) {
+      return CompletableFuture.completedFuture(unfit);
+    }
+    holds.asked(entry, ttlMillis);
+    return submit(
+        "extend", entry, session -> verbs(entry).extend(session, entry, ttlMillis), fault -> fault);
+  }
+
+  @Override
+  public CompletionStage<ExtendReply> repair(LockEntry entry, long ttlMillis, long counter) {
+    Failed unfit = unfit(entry, counter);
+    if (unfit != null) {
+      return CompletableFuture.completedFuture(unfit);
+    }
+    holds.asked(entry, ttlMillis);
+    return submit(
+        "repair",
+        entry,
+        session -> verbs(entry).repair(session, entry, ttlMillis, counter),
+        fault -> doubted(entry, fault));
+  }
+
+  @Override
+  public CompletionStage<ReleaseReply> release(LockEntry entry) {
+    Failed unfit = unfit(entry);
+    if (unfit != null) {
+      return CompletableFuture.completedFuture(unfit);
+    }
+    CompletionStage<ReleaseReply> reply = sendRelease(entry);
+    reply.whenComplete((answer, failure) -> kept.ended(entry, answer));
+    return reply;
+  }
+
+  private CompletionStage<ReleaseReply> sendRelease(LockEntry entry) {
+    return submit(RELEASE, entry, session -> verbs(entry).release(session, entry), fault -> fault);
+  }
+
+  @Override
+  public CompletionStage<Inspection> inspect(String resource) {
+    Request<Inspection> request =
+        new Request<>(
+            "inspect",
+            null,
+            session -> Inspections.read(session, resource),
+            fault -> {
+              throw new CompletionException(
+                  new SQLException(name() + ": " + fault.detail(), fault.cause()));
+            },
+            dispatcher.deadline());
+    dispatcher.submit(request);
+    return request.reply();
+  }
+
+  @Override
+  public Watch watch(String resource, Runnable hint) {
+    if (!hasHints() || closed.get()) {
+      return () -> {};
+    }
+    try {
+      return hints().watch(resource, hint);
+    } catch (NoClassDefFoundError otherDriver) {
+      LOG.log(System.Logger.Level.DEBUG, "no hints without the PostgreSQL driver", otherDriver);
+      return () -> {};
+    }
+  }
+
+  private synchronized PostgresHints hints() {
+    if (hints == null) {
+      hints = new PostgresHints(sessions, scheduler::execute, threadName + "-listen");
+    }
+    return hints;
+  }
+
+  /**
+   * Deletes the rows of resources that nobody has held for the counter retention, in small steps.
+   * The node does the same by itself, a step now and then.
+   *
+   * @return how many rows were deleted; fails exceptionally if the database cannot be reached
+   */
+  public CompletionStage<Long> purge() {
+    return purge.all();
+  }
+
+  /** How many releases wait to be sent again. */
+  int keptReleases() {
+    return kept.size();
+  }
+
+  /** How many owners the node remembers. */
+  int rememberedOwners() {
+    return holds.size();
+  }
+
+  /** Whether hints can arrive at this moment. */
+  synchronized boolean isListening() {
+    return hints != null && hints.isListening();
+  }
+
+  @Override
+  public void close() {
+    if (!closed.compareAndSet(false, true)) {
+      return;
+    }
+    long graceMillis = Math.min(MAX_GRACE_MILLIS, settings.requestTimeoutMillis());
+    PostgresHints listening;
+    synchronized (this) {
+      listening = hints;
+    }
+    kept.close();
+    if (listening != null) {
+      listening.close(graceMillis);
+    }
+    dispatcher.close(graceMillis);
+    scheduler.close();
+  }
+
+  private Verbs verbs(LockEntry entry) {
+    return entry.shared() || entry.resources().size() > 1 ? locked : single;
+  }
+
+  private <T> CompletionStage<T> submit(
+      String verb, LockEntry entry, Request.Work<T> work, Function<NodeFault, T> fault) {
+    Request<T> request = new Request<>(verb, entry.owner(), work, fault, dispatcher.deadline());
+    dispatcher.submit(request);
+    return request.reply();
+  }
+
+  private NodeFault doubted(LockEntry entry, NodeFault fault) {
+    if (fault instanceof Unknown) {
+      holds.doubt(entry);
+    }
+    return fault;
+  }
+
+  private static @Nullable Failed unfit(LockEntry entry, long counter) {
+    return counter < 0 || counter > GrantRequest.MAX_COUNTER
+        ? new Failed(
+            "counter is " + counter + "; it must be between 0 and " + GrantRequest.MAX_COUNTER)
+        : unfit(entry);
+  }
+
+  private static @Nullable Failed unfit(LockEntry entry) {
+    Failed owner = unfit("owner", entry.owner());
+    if (owner != null) {
+      return owner;
+    }
+    List<String> names = entry.resources();
+    for (int i = 0; i < names.size(); i++) {
+      Failed resource = unfit("resource", names.get(i));
+      if (resource != null) {
+        return resource;
+      }
+    }
+    return null;
+  }
+
+  private static @Nullable Failed unfit(String field, String value) {
+    if (value.length() > MAX_LENGTH) {
+      return new Failed(
+          field
+              + " has "
+              + value.length()
+              + " characters; an SQL node keeps at most "
+              + MAX_LENGTH);
+    }
+    for (int i = 0; i < value.length(); i++) {
+      char c = value.charAt(i);
+      if (c == 0 || (Character.isSurrogate(c) && !isPair(value, i))) {
+        return new Failed(
+            field + " has a zero or half a surrogate pair at index " + i + "; not storable");
+      }
+    }
+    return null;
+  }
+
+  private static boolean isPair(String value, int index) {
+    char c = value.charAt(index);
+    return Character.isHighSurrogate(c)
+        ? index + 1 < value.length() && Character.isLowSurrogate(value.charAt(index + 1))
+        : index > 0 && Character.isHighSurrogate(value.charAt(index - 1));
+  }
+}

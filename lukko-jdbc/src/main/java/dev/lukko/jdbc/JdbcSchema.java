@@ -1,0 +1,121 @@
+package dev.lukko.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import javax.sql.DataSource;
+
+/**
+ * The tables of a lock node: {@code lukko_lock}, {@code lukko_shared}, and {@code lukko_schema},
+ * which says which version they have.
+ *
+ * <p>A node does not create them unless it was asked to, since its user may not be allowed to: run
+ * what {@link #ddl} prints, or call {@link #create(DataSource)} once.
+ */
+public final class JdbcSchema {
+  /** The version of the lock's tables that this library knows. */
+  public static final int VERSION = 1;
+
+  private static final String FIND_VERSION =
+      "SELECT version FROM lukko_schema WHERE component = 'lock'";
+  private static final int ATTEMPTS = 5;
+
+  private JdbcSchema() {}
+
+  /** The statements that create the tables, as a script; it can be run again without harm. */
+  public static String ddl(Dialect dialect) {
+    return String.join(";\n\n", dialect.traits().schema()) + ";\n";
+  }
+
+  /**
+   * Creates the tables where they do not exist, in the schema that the data source's connections
+   * use by default.
+   *
+   * @throws SQLException if the database refuses, or is none of the known ones
+   */
+  public static void create(DataSource source) throws SQLException {
+    try (Connection connection = source.getConnection()) {
+      boolean autoCommit = connection.getAutoCommit();
+      if (!autoCommit) {
+        connection.setAutoCommit(true);
+      }
+      try {
+        create(connection, Dialect.of(connection));
+      } finally {
+        if (!autoCommit) {
+          connection.setAutoCommit(false);
+        }
+      }
+    }
+  }
+
+  static void create(Connection connection, Dialect dialect) throws SQLException {
+    if (isUpToDate(connection, dialect)) {
+      return;
+    }
+    for (int attempt = 1; ; attempt++) {
+      try {
+        for (String statement : dialect.traits().schema()) {
+          DialectTraits.execute(connection, statement);
+        }
+        return;
+      } catch (SQLException failure) {
+        // "If not exists" is no lock: two that create at once can collide in the catalogue.
+        if (attempt == ATTEMPTS || isOut(connection)) {
+          throw failure;
+        }
+      }
+    }
+  }
+
+  private static boolean isOut(Connection connection) throws SQLException {
+    return connection.isClosed() || !connection.isValid(1);
+  }
+
+  private static boolean isUpToDate(Connection connection, Dialect dialect) throws SQLException {
+    try {
+      check(connection, dialect);
+      return true;
+    } catch (SchemaException missingOrOther) {
+      return false;
+    }
+  }
+
+  /** Refuses a database whose tables are missing, older or newer than this library's. */
+  static void check(Connection connection, Dialect dialect) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(FIND_VERSION);
+        ResultSet rows = statement.executeQuery()) {
+      if (!rows.next()) {
+        throw missing(dialect, null);
+      }
+      int found = rows.getInt(1);
+      if (found != VERSION) {
+        throw new SchemaException(
+            "the lock's tables have version "
+                + found
+                + ", this library knows version "
+                + VERSION
+                + (found > VERSION
+                    ? "; use a newer library with this database"
+                    : "; upgrade the tables"),
+            null);
+      }
+    } catch (SQLException failure) {
+      if (dialect.traits().isMissingTable(failure)) {
+        throw missing(dialect, failure);
+      }
+      throw failure;
+    }
+  }
+
+  private static SchemaException missing(
+      Dialect dialect, @org.jspecify.annotations.Nullable SQLException cause) {
+    return new SchemaException(
+        "the lock's tables are missing; create them with JdbcSchema.create(dataSource), with"
+            + " createSchema(true), or run the statements of JdbcSchema.ddl(Dialect."
+            + dialect
+            + ")",
+        cause);
+  }
+}

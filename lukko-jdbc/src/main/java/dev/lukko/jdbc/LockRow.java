@@ -1,0 +1,45 @@
+package dev.lukko.jdbc;
+
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A resource's row as it was read; the clock is the database's.
+ *
+ * @param name the resource
+ * @param owner the exclusive owner, who may have expired, or null
+ * @param livesMicros how long the exclusive entry lives on, in microseconds; not positive if it has
+ *     expired; means nothing without an owner
+ * @param sharedLivesMicros how long the last of the shared entries lives on, in microseconds; not
+ *     positive if there is none
+ * @param counter the counter; negative or too large if it is garbage
+ * @param grantCounter what the exclusive owner was granted with
+ */
+record LockRow(
+    String name,
+    @Nullable String owner,
+    long livesMicros,
+    long sharedLivesMicros,
+    long counter,
+    long grantCounter) {
+
+  /** Reads the columns of {@link Statements#ROW}, the name apart. */
+  static LockRow read(DialectTraits traits, ResultSet rows, String name) throws SQLException {
+    return new LockRow(
+        name,
+        traits.getText(rows, 1),
+        rows.getLong(2),
+        rows.getLong(3),
+        rows.getLong(4),
+        rows.getLong(5));
+  }
+
+  boolean isHeld() {
+    return owner != null && livesMicros > 0;
+  }
+
+  boolean isHeldBy(String candidate) {
+    return candidate.equals(owner) && livesMicros > 0;
+  }
+}

@@ -1,0 +1,193 @@
+package dev.lukko.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One of the node's own connections, in autocommit mode at READ COMMITTED, with its prepared
+ * statements. Used by one thread at a time; only {@link #abort} may come from another.
+ */
+final class Session {
+  private static final System.Logger LOG = System.getLogger(Session.class.getName());
+  private static final int MAX_PREPARED = 128;
+
+  private final Connection connection;
+  private final Statements statements;
+  private final DialectTraits traits;
+  private final boolean autoCommitBefore;
+  private final int isolationBefore;
+  private final Map<String, PreparedStatement> prepared = new HashMap<>();
+  private @Nullable String restoring;
+  private int networkTimeoutBefore = -1;
+  private volatile boolean broken;
+  private boolean inDoubt;
+  private long idleSinceNanos;
+
+  private Session(Connection connection, Statements statements) throws SQLException {
+    this.connection = connection;
+    this.statements = statements;
+    this.traits = statements.traits();
+    this.autoCommitBefore = connection.getAutoCommit();
+    this.isolationBefore = connection.getTransactionIsolation();
+  }
+
+  /** Makes a connection ready; it is closed if that fails. */
+  static Session open(
+      Connection connection,
+      Statements statements,
+      Executor aborting,
+      long requestTimeoutMillis,
+      long idleMillis)
+      throws SQLException {
+    try {
+      Session session = new Session(connection, statements);
+      DialectTraits traits = session.traits;
+      session.limitNetwork(aborting, requestTimeoutMillis);
+      if (!session.autoCommitBefore) {
+        connection.setAutoCommit(true);
+      }
+      if (traits.hasReadCommitted()
+          && session.isolationBefore != Connection.TRANSACTION_READ_COMMITTED) {
+        connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+      }
+      session.restoring = traits.prepare(connection, requestTimeoutMillis, idleMillis);
+      return session;
+    } catch (SQLException | RuntimeException failure) {
+      closeQuietly(connection);
+      throw failure;
+    }
+  }
+
+  private void limitNetwork(Executor aborting, long requestTimeoutMillis) {
+    try {
+      int before = connection.getNetworkTimeout();
+      // Later than the server's own limits, so that those can answer for certain.
+      int millis = (int) Math.min(Integer.MAX_VALUE, requestTimeoutMillis + 250);
+      connection.setNetworkTimeout(aborting, millis);
+      networkTimeoutBefore = before;
+    } catch (SQLException | AbstractMethodError | UnsupportedOperationException unsupported) {
+      LOG.log(System.Logger.Level.DEBUG, "the driver has no network timeout", unsupported);
+    }
+  }
+
+  Connection connection() {
+    return connection;
+  }
+
+  DialectTraits traits() {
+    return traits;
+  }
+
+  /** The statement of this text, prepared at its first use on this connection. */
+  PreparedStatement prepared(String sql) throws SQLException {
+    PreparedStatement statement = prepared.get(sql);
+    if (statement == null) {
+      if (prepared.size() >= MAX_PREPARED) {
+        for (PreparedStatement old : prepared.values()) {
+          old.close();
+        }
+        prepared.clear();
+      }
+      statement = connection.prepareStatement(sql);
+      prepared.put(sql, statement);
+    }
+    return statement;
+  }
+
+  /** From now on, a broken connection leaves it open whether something was written. */
+  void enterDoubt() {
+    inDoubt = true;
+  }
+
+  /** The server has answered: what was sent is applied or is not, but it is known. */
+  void leaveDoubt() {
+    inDoubt = false;
+  }
+
+  boolean isInDoubt() {
+    return inDoubt;
+  }
+
+  /** Whether one statement can write, and tell what it wrote or what stood in the way. */
+  boolean isPostgres() {
+    return traits.isPostgres();
+  }
+
+  Statements statements() {
+    return statements;
+  }
+
+  /** Makes an end to the connection from another thread, without waiting for the server. */
+  void abort(Executor executor) {
+    broken = true;
+    try {
+      connection.abort(executor);
+    } catch (SQLException | RuntimeException failure) {
+      LOG.log(System.Logger.Level.DEBUG, "a connection could not be aborted", failure);
+    }
+  }
+
+  void markBroken() {
+    broken = true;
+  }
+
+  boolean isBroken() {
+    return broken;
+  }
+
+  boolean isAlive(int timeoutSeconds) {
+    try {
+      return connection.isValid(timeoutSeconds);
+    } catch (SQLException failure) {
+      return false;
+    }
+  }
+
+  void idleSince(long nanos) {
+    idleSinceNanos = nanos;
+  }
+
+  long idleSince() {
+    return idleSinceNanos;
+  }
+
+  /** Closes the connection, as it was if it works; it may be a pool's. */
+  void close() {
+    try {
+      if (!broken) {
+        for (PreparedStatement statement : prepared.values()) {
+          statement.close();
+        }
+        if (restoring != null) {
+          DialectTraits.execute(connection, restoring);
+        }
+        if (traits.hasReadCommitted() && isolationBefore != Connection.TRANSACTION_READ_COMMITTED) {
+          connection.setTransactionIsolation(isolationBefore);
+        }
+        if (!autoCommitBefore) {
+          connection.setAutoCommit(false);
+        }
+        if (networkTimeoutBefore >= 0) {
+          connection.setNetworkTimeout(Runnable::run, networkTimeoutBefore);
+        }
+      }
+    } catch (SQLException | RuntimeException failure) {
+      LOG.log(System.Logger.Level.DEBUG, "a connection was not put back as it was", failure);
+    } finally {
+      closeQuietly(connection);
+    }
+  }
+
+  private static void closeQuietly(Connection connection) {
+    try {
+      connection.close();
+    } catch (SQLException | RuntimeException failure) {
+      LOG.log(System.Logger.Level.DEBUG, "a connection was not closed", failure);
+    }
+  }
+}

@@ -1,0 +1,23 @@
+package dev.lukko.jdbc;
+
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.Objects;
+
+/**
+ * A reader's entry that lives.
+ *
+ * @param livesMicros how long it lives on, in microseconds by the database's clock
+ * @param grantCounter what it was granted with
+ */
+record SharedRow(String name, String owner, long livesMicros, long grantCounter) {
+
+  /** Reads the columns of {@link Statements#SHARED_READ}. */
+  static SharedRow read(DialectTraits traits, ResultSet rows) throws SQLException {
+    return new SharedRow(
+        Objects.requireNonNull(traits.getText(rows, 4)),
+        Objects.requireNonNull(traits.getText(rows, 1)),
+        rows.getLong(2),
+        rows.getLong(3));
+  }
+}

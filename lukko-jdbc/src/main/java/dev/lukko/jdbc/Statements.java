@@ -1,0 +1,156 @@
+package dev.lukko.jdbc;
+
+import dev.lukko.spi.GrantRequest;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The lock's SQL, written once for all dialects.
+ *
+ * <p>An exclusive entry is the row's own owner: there is none if it is null or the row's time is
+ * over. Readers' entries are rows of their own; the resource's row knows when the last of them
+ * ends, so that one conditional write on that one row decides about an exclusive grant. MySQL
+ * evaluates assignments from left to right, each with the results of those before it; so a column
+ * is assigned after all expressions that mean its old value.
+ */
+final class Statements {
+  private static final long MAX = GrantRequest.MAX_COUNTER;
+
+  private static final String MINE = "lukko_lock.owner = :owner AND lukko_lock.expires_at > {now}";
+  private static final String FREE =
+      "(lukko_lock.owner IS NULL OR lukko_lock.expires_at <= {now})"
+          + " AND lukko_lock.shared_until <= {now}";
+  private static final String RAISABLE = "lukko_lock.counter >= 0 AND lukko_lock.counter < " + MAX;
+  private static final String SOUND = "lukko_lock.counter >= 0 AND lukko_lock.counter <= " + MAX;
+  private static final String REPAIRABLE = "((" + MINE + ") OR (" + FREE + ")) AND " + SOUND;
+  private static final String RAISED =
+      """
+      grant_counter = {greatest}(:counter, lukko_lock.counter + 1),
+        counter = {greatest}(:counter, lukko_lock.counter + 1),
+        expires_at = {now} + :ttl,
+        owner = :owner""";
+  private static final String REPAIRED =
+      """
+      grant_counter = CASE WHEN lukko_lock.owner = :owner AND lukko_lock.expires_at > {now}
+          THEN lukko_lock.grant_counter ELSE {greatest}(lukko_lock.counter, :counter) END,
+        counter = {greatest}(lukko_lock.counter, :counter),
+        expires_at = {now} + :ttl,
+        owner = :owner""";
+
+  /** The columns of a {@link LockRow}. */
+  static final String ROW =
+      "owner, expires_at - {now}, shared_until - {now}, {counter}, grant_counter, name";
+
+  static final String GRANT =
+      "UPDATE lukko_lock SET " + RAISED + " WHERE name = :name AND " + FREE + " AND " + RAISABLE;
+  static final String CONFIRM =
+      "UPDATE lukko_lock SET counter = :counter WHERE name = :name AND "
+          + MINE
+          + " AND lukko_lock.counter >= 0 AND lukko_lock.counter < :counter";
+  static final String EXTEND =
+      "UPDATE lukko_lock SET expires_at = {now} + :ttl WHERE name = :name AND " + MINE;
+  static final String REPAIR =
+      "UPDATE lukko_lock SET " + REPAIRED + " WHERE name = :name AND " + REPAIRABLE;
+  static final String RELEASE = "UPDATE lukko_lock SET owner = NULL WHERE name = :name AND " + MINE;
+  static final String INSERT =
+      "INSERT INTO lukko_lock (name, owner, expires_at, counter, grant_counter)"
+          + " VALUES (:name, :owner, {now} + :ttl, :counter, :counter)";
+  static final String INSERT_FREE =
+      "INSERT INTO lukko_lock (name, owner, expires_at, counter, grant_counter)"
+          + " VALUES (:name, NULL, {now}, 0, 0)";
+  static final String READ = "SELECT " + ROW + " FROM lukko_lock WHERE name = :name";
+
+  // One statement each on PostgreSQL: what was written, or else what stands in the way. The second
+  // half reads as of the statement's start; what does not fit together is tried again.
+  private static final String OR_READ =
+      """
+       RETURNING counter)
+      SELECT NULL AS owner, 0 AS lives, 0 AS shared_lives, counter, 0 AS grant_counter,
+        NULL AS name, TRUE AS written
+        FROM written
+      UNION ALL
+      SELECT {row}, FALSE FROM lukko_lock
+        WHERE name = :name AND NOT EXISTS (SELECT 1 FROM written)""";
+  private static final String ON_CONFLICT =
+      "INSERT INTO lukko_lock (name, owner, expires_at, counter, grant_counter)"
+          + " VALUES (:name, :owner, {now} + :ttl, :counter, :counter)"
+          + " ON CONFLICT (name) DO UPDATE SET ";
+  static final String GRANT_OR_READ =
+      "WITH written AS (" + ON_CONFLICT + RAISED + " WHERE " + FREE + " AND " + RAISABLE + OR_READ;
+  static final String REPAIR_OR_READ =
+      "WITH written AS (" + ON_CONFLICT + REPAIRED + " WHERE " + REPAIRABLE + OR_READ;
+  static final String CONFIRM_OR_READ = "WITH written AS (" + CONFIRM + OR_READ;
+  static final String EXTEND_OR_READ = "WITH written AS (" + EXTEND + OR_READ;
+  static final String RELEASE_AND_NOTIFY =
+      "WITH written AS ("
+          + RELEASE
+          + " RETURNING name) SELECT CAST(pg_notify('"
+          + PostgresHints.CHANNEL
+          + "', name) AS text) FROM written";
+
+  // Several resources, or readers: rows are locked first, in sorted order, then written at once.
+  static final String LOCK_ROWS =
+      "SELECT " + ROW + " FROM lukko_lock{primary} WHERE name IN (:names) ORDER BY name{update}";
+  static final String GRANT_ROWS =
+      "UPDATE lukko_lock SET grant_counter = :counter, counter = :counter,"
+          + " expires_at = {now} + :ttl, owner = :owner WHERE name IN (:names)";
+  static final String CONFIRM_ROWS =
+      "UPDATE lukko_lock SET counter = :counter WHERE name IN (:names)";
+  static final String EXTEND_ROWS =
+      "UPDATE lukko_lock SET expires_at = {now} + :ttl WHERE name IN (:names)";
+  static final String REPAIR_ROWS = "UPDATE lukko_lock SET " + REPAIRED + " WHERE name IN (:names)";
+  static final String RELEASE_ROWS =
+      "UPDATE lukko_lock SET owner = NULL WHERE owner = :owner AND name IN (:names)";
+  static final String NOTIFY =
+      "SELECT CAST(pg_notify('" + PostgresHints.CHANNEL + "', :name) AS text)";
+
+  static final String SHARED_READ =
+      "SELECT owner, expires_at - {now}, grant_counter, name FROM lukko_shared"
+          + " WHERE name IN (:names) AND expires_at > {now} ORDER BY name, expires_at DESC";
+  static final String SHARED_DELETE =
+      "DELETE FROM lukko_shared WHERE name IN (:names)"
+          + " AND (owner = :owner OR expires_at <= {now})";
+  static final String SHARED_INSERT =
+      "INSERT INTO lukko_shared (name, owner, expires_at, grant_counter)"
+          + " VALUES (:name, :owner, {now} + :ttl, :counter)";
+  static final String SHARED_EXTEND =
+      "UPDATE lukko_shared SET expires_at = {now} + :ttl"
+          + " WHERE name IN (:names) AND owner = :owner";
+  static final String SHARED_UNTIL =
+      "UPDATE lukko_lock SET shared_until = COALESCE((SELECT MAX(s.expires_at)"
+          + " FROM lukko_shared s WHERE s.name = lukko_lock.name), 0) WHERE name IN (:names)";
+  static final String COUNTERS_TO_AT_LEAST =
+      "UPDATE lukko_lock SET counter = {greatest}(counter, :counter) WHERE name IN (:names)";
+
+  private final DialectTraits traits;
+  private final Map<String, NamedSql> translated = new ConcurrentHashMap<>();
+
+  Statements(DialectTraits traits) {
+    this.traits = traits;
+  }
+
+  DialectTraits traits() {
+    return traits;
+  }
+
+  /** A statement for one name, ready to be bound. */
+  NamedSql get(String text) {
+    return get(text, 1);
+  }
+
+  /** A statement for so many names, ready to be bound. */
+  NamedSql get(String text, int names) {
+    return translated.computeIfAbsent(
+        names == 1 ? text : names + " " + text, key -> NamedSql.of(traits, inDialect(text), names));
+  }
+
+  /** The text with everything but its named parameters in the database's own words. */
+  String inDialect(String text) {
+    return text.replace("{row}", ROW)
+        .replace("{now}", traits.now())
+        .replace("{greatest}", traits.greatest())
+        .replace("{counter}", traits.counter())
+        .replace("{update}", traits.forUpdate())
+        .replace("{primary}", traits.byPrimaryKey());
+  }
+}
