@@ -44,7 +44,9 @@ public final class OwnerValue {
     return BASE64.encodeToString(bits) + ' ' + toText(now) + ' ' + shown;
   }
 
-  /** The instant to the millisecond. The part down to the second is kept, since formatting is slow. */
+  /**
+   * The instant to the millisecond. The part down to the second is kept, since formatting is slow.
+   */
   private static String toText(Instant now) {
     long second = now.getEpochSecond();
     Second known = lastSecond;
