@@ -13,7 +13,8 @@ final class PostgresTraits extends DialectTraits {
 
   @Override
   String now() {
-    return "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)";
+    // A double is exact to the microsecond until 2112, and faster than extract()'s numeric.
+    return "CAST(date_part('epoch', clock_timestamp()) * 1000000 AS bigint)";
   }
 
   @Override
