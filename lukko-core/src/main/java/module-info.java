@@ -1,8 +1,10 @@
 /** Distributed locks: the contract, the engine and the fence. */
 module dev.lukko {
+  requires jdk.jfr;
   requires static org.jspecify;
 
   exports dev.lukko;
+  exports dev.lukko.fencing;
   exports dev.lukko.memory;
   exports dev.lukko.redlock;
   exports dev.lukko.spi;

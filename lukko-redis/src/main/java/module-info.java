@@ -1,6 +1,10 @@
 /** Lock nodes and fence on Redis and Valkey. */
 module dev.lukko.redis {
   requires transitive dev.lukko;
-  requires lettuce.core;
-  requires static org.jspecify;
+  requires transitive lettuce.core;
+  requires static transitive org.jspecify;
+  requires io.netty.common;
+  requires io.netty.transport;
+
+  exports dev.lukko.redis;
 }

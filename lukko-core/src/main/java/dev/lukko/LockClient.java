@@ -168,6 +168,40 @@ public interface LockClient extends AutoCloseable {
   }
 
   /**
+   * The resource as a {@code java.util.concurrent} lock: re-entrant by thread, extended in the
+   * background while it is locked.
+   *
+   * @param ttl as in {@link #acquire(String, Duration)}
+   */
+  default LeaseLock asLock(String resource, Duration ttl) {
+    return new LeaseLock(this, LockRequest.builder(resource).ttl(ttl).autoExtend(true).build());
+  }
+
+  /**
+   * The resource as a read-write lock.
+   *
+   * @param ttl as in {@link #acquire(String, Duration)}
+   * @throws IllegalArgumentException on first use of the read lock, if a node has no shared entries
+   */
+  default LeaseReadWriteLock asReadWriteLock(String resource, Duration ttl) {
+    LockRequest.Builder request = LockRequest.builder(resource).ttl(ttl).autoExtend(true);
+    LockRequest exclusive = request.build();
+    return new LeaseReadWriteLock(this, request.shared(true).build(), exclusive);
+  }
+
+  /**
+   * A semaphore of leased permits.
+   *
+   * @param permits how many holders there may be at a time, 1 to {@value
+   *     LeasedSemaphore#MAX_PERMITS}; the same for all users of the name
+   * @param ttl how long a permit outlives a holder that died, as in {@link #acquire(String,
+   *     Duration)}
+   */
+  default LeasedSemaphore asSemaphore(String name, int permits, Duration ttl) {
+    return new LeasedSemaphore(this, name, permits, ttl);
+  }
+
+  /**
    * Ends the client: waiting calls fail with {@link ClientClosedException}, live leases are
    * released (or let go, if the client was built so), timers and threads end. Bounded by the node
    * timeout; idempotent; never throws.

@@ -70,6 +70,23 @@ public sealed interface LockEvent {
       implements OfResources {}
 
   /**
+   * A lease became unreachable without having been released; it is no longer extended.
+   *
+   * @param fencingToken its token
+   * @param acquiredAt where it was acquired, if the client was told to keep that
+   */
+  record Leaked(List<String> resources, long fencingToken, Optional<Throwable> acquiredAt)
+      implements OfResources {}
+
+  /**
+   * Threads of this client wait for each other in a circle.
+   *
+   * @param resources what the call that closed the circle waits for
+   * @param description who holds what and waits for what, as a sentence
+   */
+  record DeadlockSuspected(List<String> resources, String description) implements OfResources {}
+
+  /**
    * A lease was released.
    *
    * @param fencingToken its token

@@ -2,6 +2,7 @@ package dev.lukko;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
@@ -47,6 +48,11 @@ public abstract class LockNotAcquiredException extends LockException {
     return attempt.waitExhausted();
   }
 
+  /** Who waits for whom in a circle, if the call is part of a suspected deadlock; else empty. */
+  public Optional<String> suspectedDeadlock() {
+    return attempt.deadlock().isEmpty() ? Optional.empty() : Optional.of(attempt.deadlock());
+  }
+
   /** What each node answered in the last round, in the order of the nodes. */
   public List<NodeAnswer> answers() {
     return attempt.answers();
@@ -60,17 +66,29 @@ public abstract class LockNotAcquiredException extends LockException {
    * @param rounds how many rounds were made
    * @param waitExhausted whether a wait budget, or a number of retries, was used up
    * @param answers what each node answered in the last round
+   * @param deadlock who waits for whom in a circle, or empty
    */
   public record Attempt(
       List<String> resources,
       Duration waited,
       int rounds,
       boolean waitExhausted,
-      List<NodeAnswer> answers) {
+      List<NodeAnswer> answers,
+      String deadlock) {
 
     public Attempt {
       resources = List.copyOf(resources);
       answers = List.copyOf(answers);
+    }
+
+    /** An attempt without the suspicion of a deadlock. */
+    public Attempt(
+        List<String> resources,
+        Duration waited,
+        int rounds,
+        boolean waitExhausted,
+        List<NodeAnswer> answers) {
+      this(resources, waited, rounds, waitExhausted, answers, "");
     }
 
     private String describe() {
@@ -80,6 +98,7 @@ public abstract class LockNotAcquiredException extends LockException {
           + " ms and "
           + rounds
           + (rounds == 1 ? " round)" : " rounds)")
+          + (deadlock.isEmpty() ? "" : "; suspected deadlock: " + deadlock)
           + answers.stream()
               .map(NodeAnswer::toString)
               .collect(Collectors.joining("; ", "; nodes: [", "]"));

@@ -121,7 +121,12 @@ public final class LockRequest {
 
   /** This request, with a wait budget if it has none. */
   LockRequest withDefaultWait(Duration budget) {
-    return maxWait != null ? this : new Builder(this).maxWait(budget).build();
+    return maxWait != null ? this : withWait(budget);
+  }
+
+  /** This request, with this wait budget. */
+  LockRequest withWait(Duration budget) {
+    return new Builder(this).maxWait(budget).build();
   }
 
   /** This request, with an answer to whether to extend in the background if it has none. */

@@ -4,12 +4,15 @@ import dev.lukko.Holder;
 import dev.lukko.spi.Capability;
 import dev.lukko.spi.ConfirmReply;
 import dev.lukko.spi.ExtendReply;
+import dev.lukko.spi.Failed;
 import dev.lukko.spi.FairTicket;
 import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.Inspection;
 import dev.lukko.spi.LockEntry;
 import dev.lukko.spi.LockNode;
+import dev.lukko.spi.NodeStatus;
+import dev.lukko.spi.NotVoting;
 import dev.lukko.spi.OwnerValue;
 import dev.lukko.spi.ReleaseReply;
 import dev.lukko.time.Ticker;
@@ -20,6 +23,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -46,6 +50,8 @@ public final class InMemoryNode implements LockNode {
   private final Ticker ticker;
   private final Map<String, MemorySlot> slots = new HashMap<>();
   private final Map<String, List<Runnable>> watchers = new HashMap<>();
+  private boolean marked = true;
+  private long votesFromNanos;
   private long grants;
 
   /** A node with a name of its own on this machine's clock. */
@@ -62,6 +68,7 @@ public final class InMemoryNode implements LockNode {
   public InMemoryNode(String name, Ticker ticker) {
     this.name = Objects.requireNonNull(name, "name");
     this.ticker = Objects.requireNonNull(ticker, "ticker");
+    this.votesFromNanos = ticker.nanoTime();
   }
 
   @Override
@@ -81,6 +88,10 @@ public final class InMemoryNode implements LockNode {
 
   private GrantReply grantNow(GrantRequest request) {
     long now = ticker.nanoTime();
+    NodeStatus status = statusNow();
+    if (status.state() != NodeStatus.State.VOTING) {
+      return new NotVoting(status);
+    }
     if (++grants % GRANTS_BETWEEN_SWEEPS == 0) {
       slots.values().removeIf(slot -> slot.isForgettable(now, COUNTER_RETENTION.toNanos()));
     }
@@ -101,6 +112,9 @@ public final class InMemoryNode implements LockNode {
       return new GrantReply.Granted(wanted.get(0).numberOf(entry.owner()));
     }
     long counter = Math.max(request.proposal(), highest + 1);
+    if (counter > GrantRequest.MAX_COUNTER) {
+      return new Failed("COUNTER: the counter of " + entry.resources() + " has reached its end");
+    }
     for (MemorySlot slot : wanted) {
       slot.put(entry, MemorySlot.expiry(now, request.ttlMillis()), counter);
       slot.granted(now);
@@ -141,7 +155,10 @@ public final class InMemoryNode implements LockNode {
           if (!wanted.stream().allMatch(slot -> slot.holds(entry.owner()))) {
             return new ExtendReply.Missing();
           }
-          wanted.forEach(slot -> slot.extend(entry.owner(), MemorySlot.expiry(now, ttlMillis)));
+          for (MemorySlot slot : wanted) {
+            slot.extend(entry.owner(), MemorySlot.expiry(now, ttlMillis));
+            slot.granted(now); // The counter is kept from the end of a hold on, however long.
+          }
           return new ExtendReply.Extended();
         });
   }
@@ -216,7 +233,7 @@ public final class InMemoryNode implements LockNode {
           slot.purge(now);
           return new Inspection(
               slot.holders(now),
-              OptionalLong.of(slot.counter()),
+              slot.counter() == 0 ? OptionalLong.empty() : OptionalLong.of(slot.counter()),
               slot.owners().stream().map(OwnerValue::fingerprint).toList());
         });
   }
@@ -249,9 +266,45 @@ public final class InMemoryNode implements LockNode {
     }
   }
 
-  /** Forgets everything, entries and counters, as a store does that restarts empty. */
+  /**
+   * Forgets everything, entries, counters and marker, as a store does that restarts empty. It votes
+   * again when a client has admitted it.
+   */
   public synchronized void forget() {
     slots.clear();
+    marked = false;
+  }
+
+  @Override
+  public CompletionStage<NodeStatus> status() {
+    return atomically(this::statusNow);
+  }
+
+  @Override
+  public CompletionStage<NodeStatus> admit(NodeStatus seen, long quarantineMillis) {
+    return atomically(
+        () -> {
+          if (!marked) {
+            marked = true;
+            votesFromNanos = MemorySlot.expiry(ticker.nanoTime(), quarantineMillis);
+          }
+          return statusNow();
+        });
+  }
+
+  private NodeStatus statusNow() {
+    long quarantined = Math.max(0, votesFromNanos - ticker.nanoTime());
+    NodeStatus.State state =
+        !marked
+            ? NodeStatus.State.UNMARKED
+            : quarantined > 0 ? NodeStatus.State.QUARANTINED : NodeStatus.State.VOTING;
+    String identity = name + "#" + System.identityHashCode(this);
+    return new NodeStatus(
+        state,
+        Optional.of(identity),
+        state == NodeStatus.State.VOTING ? "" : "it has forgotten everything",
+        Duration.ofNanos(quarantined),
+        List.of());
   }
 
   /** Does nothing: the node has no threads and no connections. */

@@ -44,15 +44,18 @@ final class AcquireLoop {
   private final Context context;
   private final LockRequest request;
   private final String description;
+  private final Acquirer acquirer;
   private final long ttlNanos;
   private final long startNanos;
   private final long budgetNanos;
   private final @Nullable FairTicket ticket;
   private final CompletableFuture<Lease> result = new CompletableFuture<>();
+  private final FlightEvents.Acquire flight = new FlightEvents.Acquire();
 
   private State state = State.ASKING;
   private @Nullable GrantRound round;
   private Scheduler.@Nullable Timer timer;
+  private boolean admissionAwaited;
   private int rounds;
   private int beats;
   private int splits;
@@ -60,14 +63,18 @@ final class AcquireLoop {
   private long nextBeatNanos;
   private long nextRoundNanos;
   private @Nullable Loss lastLoss;
+  private volatile String deadlock = "";
 
   /**
    * A call that has not begun.
    *
    * @param description what stands behind the random part of its owner values
+   * @param acquirer who made the call
    */
-  AcquireLoop(Context context, LockRequest request, String description) {
+  AcquireLoop(Context context, LockRequest request, String description, Acquirer acquirer) {
+    flight.begin();
     this.context = context;
+    this.acquirer = acquirer;
     this.request = request;
     this.description = description;
     this.ttlNanos = context.checkedTtlNanos(request.ttl());
@@ -85,21 +92,20 @@ final class AcquireLoop {
     return request.resources();
   }
 
-  /** Begins. The future ends with the lease or the failure; cancelling it ends the call. */
+  /** Begins. The future ends with the lease or the failure; ending it otherwise ends the call. */
   CompletableFuture<Lease> start() {
     result.whenComplete(
         (lease, failure) -> {
-          if (result.isCancelled() && end()) {
+          if (end()) { // Cancelled or completed from outside, by a timeout for example.
             leaveNothing();
           }
         });
     if (mayWait() && context.waitRoom.joinIfLine(this)) {
       synchronized (this) {
-        state = State.WAITING;
         nextBeatNanos = startNanos + beatNanos();
         nextRoundNanos = nextBeatNanos;
       }
-      rest();
+      beginToWait();
     } else {
       ask();
     }
@@ -138,11 +144,7 @@ final class AcquireLoop {
             context.proposals.next(resources()),
             ticket);
     return new GrantRound(
-        context.nodes,
-        context.settings.nodeTimeoutNanos(ttlNanos),
-        grant,
-        context.ticker,
-        this::onVotes);
+        context, context.settings.nodeTimeoutNanos(ttlNanos), grant, this::onVotes);
   }
 
   private void onVotes(GrantRound voted, Tally tally) {
@@ -152,6 +154,15 @@ final class AcquireLoop {
     }
     for (GrantReply.Refused refused : voted.refusals()) {
       context.proposals.seen(resources(), refused.counter());
+    }
+    if (voted.metUnadmitted()) {
+      CompletableFuture<Void> review = context.admission.review();
+      if (!tally.won() && !admissionAwaited) {
+        admissionAwaited = true;
+        voted.abandon();
+        review.thenRun(this::ask);
+        return;
+      }
     }
     if (!tally.won()) {
       lose(voted, Loss.ofVotes(voted, tally));
@@ -212,7 +223,7 @@ final class AcquireLoop {
             limitOf(voted),
             request.autoExtend() ? ttlNanos : -ttlNanos);
     voted.servesFor(hold);
-    hold.begin();
+    Lease lease = hold.begin(acquirer);
     if (!end()) {
       hold.release();
       return;
@@ -224,8 +235,8 @@ final class AcquireLoop {
         () ->
             new LockEvent.Acquired(
                 resources(), token, waited, rounds, Duration.ofNanos(hold.remainingNanos())));
-    emitWaited(true);
-    if (!result.complete(new LeaseHandle(context, hold))) {
+    recordEnd(true);
+    if (!result.complete(lease)) {
       hold.release(); // Cancelled in this very moment.
     }
   }
@@ -270,6 +281,7 @@ final class AcquireLoop {
         return;
       }
       lastLoss = loss;
+      round = null; // Nothing of it is left to take back.
       spent = isSpent();
       givingUp = !mayWait() || spent || (loss.unreachable() && !request.waitForQuorum());
       if (!givingUp) {
@@ -281,22 +293,43 @@ final class AcquireLoop {
       return;
     }
     context.waitRoom.join(this);
+    beginToWait();
+  }
+
+  /** Goes from asking to waiting, with a place in the line, unless the call has ended meanwhile. */
+  private void beginToWait() {
+    adviseOnDeadlock();
+    boolean ended;
     synchronized (this) {
-      if (state == State.DONE) {
-        return;
-      }
-      state = State.WAITING;
-      if (wokenWhileAsking) {
-        nextRoundNanos = context.ticker.nanoTime() + holdBackNanos();
+      ended = state == State.DONE;
+      if (!ended) {
+        state = State.WAITING;
+        if (wokenWhileAsking) {
+          nextRoundNanos = context.ticker.nanoTime() + holdBackNanos();
+        }
       }
     }
-    rest();
+    if (ended) {
+      context.waitRoom.leave(this, true);
+      context.waitGraph.waitsNoMore(acquirer);
+    } else {
+      rest();
+    }
+  }
+
+  /** Looks for a circle of waiting threads, each time this call begins to wait. */
+  private void adviseOnDeadlock() {
+    String found = context.waitGraph.waits(acquirer, resources());
+    if (!found.isEmpty() && !found.equals(deadlock)) {
+      context.events.emit(() -> new LockEvent.DeadlockSuspected(resources(), found));
+    }
+    deadlock = found;
   }
 
   private void fail(LockException failure) {
     if (end()) {
       leaveNothing();
-      emitWaited(false);
+      recordEnd(false);
       result.completeExceptionally(failure);
     }
   }
@@ -321,9 +354,10 @@ final class AcquireLoop {
     }
     if (unfinished != null) {
       unfinished.abandon();
-      if (ticket != null) {
-        context.nodes.forEach(node -> node.leave(unfinished.entry(), ticket));
-      }
+    }
+    if (ticket != null) {
+      LockEntry place = new LockEntry(resources(), ticket.waiter(), request.shared());
+      context.nodes.forEach(node -> node.leave(place, ticket));
     }
     context.waitRoom.leave(this, true);
   }
@@ -448,14 +482,17 @@ final class AcquireLoop {
   }
 
   /** Ends the call, once. */
-  private synchronized boolean end() {
-    if (state == State.DONE) {
-      return false;
+  private boolean end() {
+    synchronized (this) {
+      if (state == State.DONE) {
+        return false;
+      }
+      state = State.DONE;
+      if (timer != null) {
+        timer.cancel();
+      }
     }
-    state = State.DONE;
-    if (timer != null) {
-      timer.cancel();
-    }
+    context.waitGraph.waitsNoMore(acquirer);
     return true;
   }
 
@@ -469,10 +506,12 @@ final class AcquireLoop {
         waited(),
         rounds,
         waitExhausted,
-        lastLoss == null ? List.of() : lastLoss.answers());
+        lastLoss == null ? List.of() : lastLoss.answers(),
+        deadlock);
   }
 
-  private void emitWaited(boolean acquired) {
+  private void recordEnd(boolean acquired) {
+    flight.end(resources(), acquired, rounds);
     if (mayWait() && rounds > 1) {
       Duration waited = waited();
       context.events.emit(() -> new LockEvent.Waited(resources(), waited, acquired));

@@ -4,11 +4,11 @@ import dev.lukko.NodeAnswer;
 import dev.lukko.NodeAnswer.Kind;
 import dev.lukko.spi.ConfirmReply;
 import dev.lukko.spi.ExtendReply;
-import dev.lukko.spi.Failed;
 import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.LockNode;
 import dev.lukko.spi.NodeFault;
 import dev.lukko.spi.ReleaseReply;
+import dev.lukko.spi.Unknown;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -30,7 +30,7 @@ final class Answers {
       return new NodeAnswer(node, Kind.PENDING, "");
     }
     if (reply instanceof NodeFault fault) {
-      Kind kind = fault instanceof Failed ? Kind.FAILED : Kind.UNKNOWN;
+      Kind kind = fault instanceof Unknown ? Kind.UNKNOWN : Kind.FAILED;
       return new NodeAnswer(node, kind, fault.detail(), fault.cause());
     }
     if (reply instanceof GrantReply.Refused refused) {

@@ -19,6 +19,10 @@ final class Context {
   final Proposals proposals;
   final Owners owners;
   final WaitRoom waitRoom;
+  final Admission admission;
+  final NodeStates nodeStates;
+
+  final WaitGraph waitGraph = new WaitGraph();
 
   /** The live holds, so that closing the client can end them. */
   final Set<Hold> holds = ConcurrentHashMap.newKeySet();
@@ -33,6 +37,9 @@ final class Context {
     this.proposals = new Proposals(ticker);
     this.owners = new Owners(ticker);
     this.waitRoom = new WaitRoom(nodes);
+    this.nodeStates = new NodeStates(events);
+    this.admission =
+        new Admission(nodes, settings.strict(), settings.quarantineMillis(), scheduler, nodeStates);
   }
 
   int quorum() {
@@ -42,6 +49,14 @@ final class Context {
   /** A ttl in nanoseconds, if enough of it is left after the drift; refused otherwise. */
   long checkedTtlNanos(Duration ttl) {
     long ttlNanos = Scheduler.toNanosSaturated(ttl);
+    if (settings.quarantine() && ttlNanos > settings.maxTtlNanos()) {
+      throw new IllegalArgumentException(
+          "ttl is "
+              + ttl
+              + "; it must not be longer than maxTtl "
+              + Duration.ofNanos(settings.maxTtlNanos())
+              + ", the longest ttl in the fleet, for which a forgetful node is kept from voting");
+    }
     long drift = settings.driftNanos(ttlNanos);
     if (ttlNanos - drift <= settings.minValidityNanos()) {
       throw new IllegalArgumentException(

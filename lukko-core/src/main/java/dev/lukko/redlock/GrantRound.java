@@ -5,8 +5,8 @@ import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.LockEntry;
 import dev.lukko.spi.LockNode;
 import dev.lukko.spi.NodeFault;
+import dev.lukko.spi.NotVoting;
 import dev.lukko.spi.Unknown;
-import dev.lukko.time.Ticker;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  * entry outlives its acquisition by a ttl because a reply was late.
  */
 final class GrantRound extends Round<GrantReply> {
+  private final Admission admission;
+  private final NodeStates states;
   private final GrantRequest request;
   private final long startNanos;
   private final long wallStartMicros;
@@ -29,16 +31,17 @@ final class GrantRound extends Round<GrantReply> {
   private volatile @Nullable Hold hold;
 
   GrantRound(
-      List<LockNode> nodes,
+      Context context,
       long timeoutNanos,
       GrantRequest request,
-      Ticker ticker,
       BiConsumer<GrantRound, Tally> onDecided) {
-    super(nodes, timeoutNanos);
+    super(context.nodes, timeoutNanos);
+    this.admission = context.admission;
+    this.states = context.nodeStates;
     this.request = request;
     this.onDecided = onDecided;
-    this.startNanos = ticker.nanoTime();
-    this.wallStartMicros = ticker.wallMicros();
+    this.startNanos = context.ticker.nanoTime();
+    this.wallStartMicros = context.ticker.wallMicros();
   }
 
   /** When this round, and no earlier one, began: the origin of the validity it may win. */
@@ -75,6 +78,15 @@ final class GrantRound extends Round<GrantReply> {
       }
     }
     return refusals;
+  }
+
+  /** Whether a node did not vote because nobody has decided yet from when on it may. */
+  boolean metUnadmitted() {
+    return replies().stream().anyMatch(GrantRound::isUnadmitted);
+  }
+
+  private static boolean isUnadmitted(@Nullable GrantReply reply) {
+    return reply instanceof NotVoting notVoting && notVoting.status().awaitsAdmission();
   }
 
   /** From now on late grants are votes for this hold, until it ends. */
@@ -116,11 +128,16 @@ final class GrantRound extends Round<GrantReply> {
 
   @Override
   void onDecided(Tally tally) {
+    states.saw(nodes(), replies());
     onDecided.accept(this, tally);
   }
 
   @Override
   void late(int index, GrantReply reply) {
+    states.saw(nodes().get(index), reply);
+    if (isUnadmitted(reply)) {
+      admission.review();
+    }
     Hold served = hold;
     boolean unwanted = abandoned || (served != null && served.isEnded());
     if (unwanted && (reply instanceof GrantReply.Granted || reply instanceof Unknown)) {

@@ -1,15 +1,18 @@
 package dev.lukko.redlock;
 
+import dev.lukko.Lease;
 import dev.lukko.LeaseLostException;
 import dev.lukko.LockEvent;
 import dev.lukko.LossReason;
 import dev.lukko.NodeAnswer;
 import dev.lukko.ReleaseOutcome;
 import dev.lukko.spi.LockEntry;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -41,10 +44,15 @@ final class Hold {
   private final long acquiredNanos;
   private final @Nullable ValidityWindow limit;
   private final Watchdog watchdog;
+  private final FlightEvents.Held flight = new FlightEvents.Held();
 
+  private Acquirer acquiredBy = Acquirer.NOBODY;
+  private volatile @Nullable WeakReference<Lease> handle;
+  private boolean leakReported;
   private volatile State state = State.HELD;
   private volatile ValidityWindow window;
   private @Nullable LossReason lossReason;
+  private boolean deniedAtRelease;
   private @Nullable List<Consumer<? super LossReason>> onLost;
   private @Nullable CompletableFuture<LossReason> lost;
   private @Nullable CompletableFuture<ReleaseOutcome> release;
@@ -67,10 +75,46 @@ final class Hold {
     this.watchdog = new Watchdog(context, this, autoExtendTtlNanos);
   }
 
-  /** Starts the timer of the hold; called once, when the hold is about to be handed out. */
-  void begin() {
+  /** Starts the timer of the hold, and gives the handle for its holder; called once. */
+  Lease begin(Acquirer acquirer) {
+    Lease created = new LeaseHandle(context, this);
+    handle = new WeakReference<>(created);
+    acquiredBy = acquirer;
+    flight.begin();
     context.holds.add(this);
+    context.waitGraph.holds(acquirer, entry.resources());
     watchdog.arm();
+    return created;
+  }
+
+  /**
+   * Whether nobody can release or use this hold any more: its handle was collected. Then it is not
+   * extended, ends by its ttl, and is reported, once.
+   */
+  boolean isLeaked() {
+    if (handle == null || handle.get() != null || isEnded()) {
+      return false;
+    }
+    synchronized (this) {
+      if (leakReported) {
+        return true;
+      }
+      leakReported = true;
+    }
+    Throwable acquiredAt = acquiredBy.trace();
+    LOG.log(
+        System.Logger.Level.WARNING,
+        () ->
+            "lease of "
+                + entry.resources()
+                + " with fencing token "
+                + token
+                + " was never released and nobody can reach it; it ends by its ttl"
+                + (acquiredAt == null ? " (traceLeaks(true) tells where it was acquired)" : ""),
+        acquiredAt);
+    context.events.emit(
+        () -> new LockEvent.Leaked(entry.resources(), token, Optional.ofNullable(acquiredAt)));
+    return true;
   }
 
   LockEntry entry() {
@@ -117,7 +161,10 @@ final class Hold {
   LeaseLostException notHeld() {
     LossReason reason;
     synchronized (this) {
-      reason = lossReason == null ? LossReason.RELEASED : lossReason;
+      reason =
+          lossReason != null
+              ? lossReason
+              : deniedAtRelease ? LossReason.NOT_HELD : LossReason.RELEASED;
     }
     return new LeaseLostException(entry.resources(), token, reason);
   }
@@ -158,12 +205,17 @@ final class Hold {
     if (stage != null) {
       context.scheduler.execute(() -> stage.complete(reason));
     }
+    FlightEvents.Loss.emit(entry.resources(), token, reason);
     context.events.emit(() -> new LockEvent.Lost(entry.resources(), token, reason));
   }
 
+  /** What both ends have in common; harmless when repeated. */
   private void end() {
     watchdog.stop();
-    context.holds.remove(this);
+    if (context.holds.remove(this)) {
+      flight.end(entry.resources(), token);
+      context.waitGraph.releases(acquiredBy, entry.resources());
+    }
   }
 
   void onLost(Consumer<? super LossReason> callback) {
@@ -342,12 +394,10 @@ final class Hold {
     return outcome;
   }
 
-  /** Whether the hold was lost and nobody has released it yet: what closing it must report. */
-  synchronized boolean isLostUnreleased() {
-    return state == State.LOST && release == null;
-  }
-
   private void onReleased(ReleaseOutcome ended, CompletableFuture<ReleaseOutcome> outcome) {
+    synchronized (this) {
+      deniedAtRelease = ended.status() == ReleaseOutcome.Status.NOT_HELD;
+    }
     if (ended.status() == ReleaseOutcome.Status.UNKNOWN) {
       LOG.log(
           System.Logger.Level.WARNING,

@@ -105,13 +105,14 @@ public final class Redlock implements LockClient {
 
   @Override
   public Lease acquire(LockRequest request) {
-    AcquireLoop loop = newLoop(request);
+    AcquireLoop loop = newLoop(request, Acquirer.blocking(context.settings.traceLeaks()));
     CompletableFuture<Lease> future = start(loop);
     try {
       return future.get();
     } catch (InterruptedException interrupt) {
       LockException interrupted = loop.interrupt();
       Thread.currentThread().interrupt();
+      future.cancel(false); // A grant that is on its way to this future is taken back.
       if (future.isDone() && !future.isCompletedExceptionally()) {
         return future.join(); // Granted in the very moment; the caller's to release.
       }
@@ -127,10 +128,10 @@ public final class Redlock implements LockClient {
 
   @Override
   public CompletableFuture<Lease> acquireAsync(LockRequest request) {
-    return start(newLoop(request));
+    return start(newLoop(request, Acquirer.asynchronous(context.settings.traceLeaks())));
   }
 
-  private AcquireLoop newLoop(LockRequest request) {
+  private AcquireLoop newLoop(LockRequest request, Acquirer acquirer) {
     Objects.requireNonNull(request, "request");
     requireCapability(request.shared(), Capability.SHARED, "shared");
     requireCapability(request.fair(), Capability.FAIR, "fair");
@@ -138,14 +139,14 @@ public final class Redlock implements LockClient {
     String metadata = request.metadata().isEmpty() ? "" : " " + request.metadata();
     String description =
         context.settings.description() + "/" + Thread.currentThread().getName() + metadata;
-    return new AcquireLoop(context, request, description);
+    return new AcquireLoop(context, request, description, acquirer);
   }
 
   private CompletableFuture<Lease> start(AcquireLoop loop) {
     acquiring.add(loop);
     if (closed) {
       acquiring.remove(loop);
-      throw closedWhile(loop);
+      return CompletableFuture.failedFuture(closedWhile(loop));
     }
     CompletableFuture<Lease> future = loop.start();
     future.whenComplete((lease, failure) -> acquiring.remove(loop));
@@ -201,6 +202,7 @@ public final class Redlock implements LockClient {
       }
     }
     releases.forEach(CompletableFuture::join);
+    context.admission.close();
     if (closeNodes) {
       context.nodes.forEach(LockNode::close);
     }

@@ -1,5 +1,6 @@
 package dev.lukko.redlock;
 
+import dev.lukko.LockException;
 import dev.lukko.LockListener;
 import dev.lukko.spi.LockNode;
 import dev.lukko.time.Scheduler;
@@ -25,10 +26,11 @@ import org.jspecify.annotations.Nullable;
  *   <tr><td>{@link #retryCount}</td><td>10</td><td>0 or more, or {@link #retryForever}</td></tr>
  *   <tr><td>{@link #retryDelay}</td><td>200 ms</td><td>0 or more</td></tr>
  *   <tr><td>{@link #retryJitter}</td><td>200 ms</td><td>0 or more</td></tr>
- *   <tr><td>{@link #extendWhenRemaining}</td><td>two thirds of the ttl</td><td>positive, below the
- *       ttl less its drift</td></tr>
+ *   <tr><td>{@link #extendWhenRemaining}</td><td>two thirds of the ttl less its drift</td>
+ *       <td>positive, below the ttl less its drift</td></tr>
  *   <tr><td>{@link #nodeTimeout}</td><td>5 % of the ttl, 20 ms to 1 s</td><td>1 ms or more</td></tr>
  *   <tr><td>{@link #minValidity}</td><td>0</td><td>0 or more, below the ttl less its drift</td></tr>
+ *   <tr><td>{@link #maxTtl}</td><td>5 min</td><td>1 ms or more</td></tr>
  * </table>
  */
 public final class RedlockBuilder {
@@ -44,8 +46,12 @@ public final class RedlockBuilder {
   private @Nullable Duration extendWhenRemaining;
   private @Nullable Duration nodeTimeout;
   private Duration minValidity = Duration.ZERO;
+  private Duration maxTtl = Duration.ofMinutes(5);
+  private boolean quarantine = true;
+  private boolean strict;
   private boolean releaseOnClose = true;
   private boolean closeNodes = true;
+  private boolean traceLeaks;
   private @Nullable String description;
   private Ticker ticker = Ticker.system();
   private @Nullable Scheduler scheduler;
@@ -132,6 +138,35 @@ public final class RedlockBuilder {
     return this;
   }
 
+  /**
+   * The longest ttl that any client of these nodes asks for; a longer one is refused. A node that
+   * lost its memory, or was restarted and may have, does not vote for this long, since something
+   * that it granted may be valid until then. It must be the same in the whole fleet.
+   */
+  public RedlockBuilder maxTtl(Duration ttl) {
+    this.maxTtl = atLeast("maxTtl", ttl, Duration.ofMillis(1));
+    return this;
+  }
+
+  /**
+   * Whether a minority of nodes that forgot is kept from voting for {@link #maxTtl}. Default: yes.
+   * Without it the lock is safe only if no node ever forgets, and a ttl may be of any length.
+   */
+  public RedlockBuilder quarantine(boolean on) {
+    this.quarantine = on;
+    return this;
+  }
+
+  /**
+   * Whether safety goes before availability in doubt. Default: no. A strict client keeps even a
+   * majority of nodes without memory from voting for {@link #maxTtl} (which a new deployment has to
+   * wait for, too), and refuses nodes that warn of their own settings, such as an eviction policy.
+   */
+  public RedlockBuilder strict(boolean on) {
+    this.strict = on;
+    return this;
+  }
+
   /** Adds a listener. */
   public RedlockBuilder listener(LockListener listener) {
     listeners.add(Objects.requireNonNull(listener, "listener"));
@@ -144,6 +179,16 @@ public final class RedlockBuilder {
    */
   public RedlockBuilder releaseOnClose(boolean release) {
     this.releaseOnClose = release;
+    return this;
+  }
+
+  /**
+   * Whether each lease keeps the stack of its acquisition, so that a leaked one can be reported
+   * with where it came from. Default: no; it costs a few microseconds and some memory for each
+   * lease.
+   */
+  public RedlockBuilder traceLeaks(boolean trace) {
+    this.traceLeaks = trace;
     return this;
   }
 
@@ -183,9 +228,12 @@ public final class RedlockBuilder {
   }
 
   /**
-   * The client.
+   * The client. Asks the nodes who they are, and waits for that no longer than half a second; a
+   * node that cannot be reached yet may join later.
    *
    * @throws IllegalArgumentException if there is no node, or two have the same name
+   * @throws LockException if a node can never vote: the same server twice, a replica, or in strict
+   *     mode one that warns of its settings; the nodes are closed if the client was to close them
    */
   public Redlock build() {
     checkNodes();
@@ -199,12 +247,27 @@ public final class RedlockBuilder {
             extendWhenRemaining,
             nodeTimeout,
             minValidity.toNanos(),
+            maxTtl.toNanos(),
+            quarantine,
+            strict,
             releaseOnClose,
+            traceLeaks,
             description == null ? ProcessName.get() : description);
     Scheduler used = scheduler == null ? Scheduler.create("lukko") : scheduler;
-    Context context =
-        new Context(List.copyOf(nodes), settings, ticker, used, new Events(listeners, used));
-    return new Redlock(context, closeNodes, scheduler == null);
+    try {
+      List<LockNode> guarded = nodes.stream().<LockNode>map(GuardedNode::new).toList();
+      List<LockNode> verified = Admission.verified(guarded, strict);
+      Context context = new Context(verified, settings, ticker, used, new Events(listeners, used));
+      return new Redlock(context, closeNodes, scheduler == null);
+    } catch (LockException refused) {
+      if (scheduler == null) {
+        used.close();
+      }
+      if (closeNodes) {
+        nodes.forEach(LockNode::close);
+      }
+      throw refused;
+    }
   }
 
   private void checkNodes() {

@@ -14,7 +14,11 @@ record Settings(
     @Nullable Duration extendWhenRemaining,
     @Nullable Duration nodeTimeout,
     long minValidityNanos,
+    long maxTtlNanos,
+    boolean quarantine,
+    boolean strict,
     boolean releaseOnClose,
+    boolean traceLeaks,
     String description) {
 
   /** The retry count that stands for "without end". */
@@ -31,6 +35,13 @@ record Settings(
     return Math.max(MIN_NODE_TIMEOUT_NANOS, Math.min(MAX_NODE_TIMEOUT_NANOS, ttlNanos / 20));
   }
 
+  /**
+   * How long a node that may have forgotten must not vote, in milliseconds; zero means not at all.
+   */
+  long quarantineMillis() {
+    return quarantine ? TimeUnit.NANOSECONDS.toMillis(maxTtlNanos) : 0;
+  }
+
   /** What is subtracted from a ttl for the drift of clocks; rounded up. */
   long driftNanos(long ttlNanos) {
     return ValidityWindow.driftNanos(ttlNanos, driftFactor, driftBufferNanos);
@@ -38,6 +49,8 @@ record Settings(
 
   /** The remaining time at which a lease of this ttl is extended in the background. */
   long extendAtRemainingNanos(long ttlNanos) {
-    return extendWhenRemaining == null ? ttlNanos / 3 * 2 : extendWhenRemaining.toNanos();
+    return extendWhenRemaining == null
+        ? (ttlNanos - driftNanos(ttlNanos)) / 3 * 2
+        : extendWhenRemaining.toNanos();
   }
 }

@@ -20,6 +20,7 @@ final class Watchdog {
   private Scheduler.@Nullable Timer timer;
   private boolean stopped;
   private boolean underWay;
+  private boolean abandoned;
   private long notBeforeNanos;
 
   /**
@@ -49,7 +50,7 @@ final class Watchdog {
       timer.cancel();
     }
     long delay = hold.remainingNanos();
-    if (extending && !underWay && !hold.isAtLimit()) {
+    if (extending && !underWay && !abandoned && !hold.isAtLimit()) {
       delay = Math.min(delay, untilExtensionNanos());
     }
     if (stopped) {
@@ -71,11 +72,13 @@ final class Watchdog {
   }
 
   private void wake() {
+    boolean leaked = hold.isLeaked();
     if (!hold.isValid()) {
       return; // Asking has made the loss known.
     }
     boolean due;
     synchronized (this) {
+      abandoned = leaked;
       due = extending && !stopped && !underWay && !hold.isAtLimit() && untilExtensionNanos() <= 0;
       underWay |= due;
     }

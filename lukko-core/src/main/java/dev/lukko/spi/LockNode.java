@@ -1,6 +1,7 @@
 package dev.lukko.spi;
 
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
@@ -69,6 +70,32 @@ public interface LockNode extends AutoCloseable {
    * there is no line.
    */
   default void leave(LockEntry entry, FairTicket ticket) {}
+
+  /**
+   * Whether the node may vote. Never fails: a node that cannot be reached says so.
+   *
+   * <p>A store that can forget what it granted (a restart without durable writes, a flush, an
+   * eviction) keeps a marker beside its entries: which run of the server it belongs to, and from
+   * when on, by the server's clock, the node may vote. It refuses every grant with {@link
+   * NotVoting} while the marker is missing, belongs to an earlier run, or names a later time; so a
+   * loss of memory is noticed by the very request that meets it. A store that cannot forget need
+   * not implement this.
+   */
+  default CompletionStage<NodeStatus> status() {
+    return CompletableFuture.completedFuture(NodeStatus.voting(name()));
+  }
+
+  /**
+   * Lets a node vote that {@linkplain NodeStatus#awaitsAdmission() awaits it}, from now on or after
+   * a quarantine, by writing its marker; unless its state is no longer the one that was seen, since
+   * another client has been faster. Gives the status afterwards.
+   *
+   * @param seen the status on which the decision was based
+   * @param quarantineMillis how long the node must not vote yet, by its own clock; zero or more
+   */
+  default CompletionStage<NodeStatus> admit(NodeStatus seen, long quarantineMillis) {
+    return status();
+  }
 
   /** What the node has stored for a resource; fails exceptionally if the node cannot be reached. */
   CompletionStage<Inspection> inspect(String resource);

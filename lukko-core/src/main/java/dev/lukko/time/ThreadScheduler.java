@@ -1,8 +1,6 @@
 package dev.lukko.time;
 
-import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -12,15 +10,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** The scheduler of real time: one timer thread, callback threads on demand, all daemons. */
 final class ThreadScheduler implements Scheduler {
   private static final System.Logger LOG = System.getLogger(ThreadScheduler.class.getName());
-  private static final Timer INERT = () -> {};
 
-  private final ScheduledThreadPoolExecutor timer;
+  private final TimerThread timer;
   private final ThreadPoolExecutor callbacks;
 
   ThreadScheduler(String name) {
-    timer = new ScheduledThreadPoolExecutor(1, daemons(name + "-timer"));
-    timer.setRemoveOnCancelPolicy(true);
-    timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+    timer = new TimerThread(daemons(name + "-timer"));
     callbacks =
         new ThreadPoolExecutor(
             0,
@@ -33,13 +28,7 @@ final class ThreadScheduler implements Scheduler {
 
   @Override
   public Timer schedule(Runnable task, long delayNanos) {
-    try {
-      Future<?> future =
-          timer.schedule(guarded(task), Math.max(0, delayNanos), TimeUnit.NANOSECONDS);
-      return () -> future.cancel(false);
-    } catch (RejectedExecutionException closed) {
-      return INERT;
-    }
+    return timer.schedule(guarded(task), delayNanos);
   }
 
   @Override
@@ -53,7 +42,7 @@ final class ThreadScheduler implements Scheduler {
 
   @Override
   public void close() {
-    timer.shutdownNow();
+    timer.close();
     callbacks.shutdown();
   }
 

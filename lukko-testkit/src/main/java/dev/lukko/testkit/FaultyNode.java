@@ -10,6 +10,7 @@ import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.Inspection;
 import dev.lukko.spi.LockEntry;
 import dev.lukko.spi.LockNode;
+import dev.lukko.spi.NodeStatus;
 import dev.lukko.spi.ReleaseReply;
 import java.util.ArrayList;
 import java.util.List;
@@ -148,6 +149,18 @@ public final class FaultyNode implements LockNode {
   @Override
   public void leave(LockEntry entry, FairTicket ticket) {
     node.leave(entry, ticket);
+  }
+
+  @Override
+  public CompletionStage<NodeStatus> status() {
+    return pass(node::status, NodeStatus.unreachable("connection refused (by the test)"));
+  }
+
+  @Override
+  public CompletionStage<NodeStatus> admit(NodeStatus seen, long quarantineMillis) {
+    return pass(
+        () -> node.admit(seen, quarantineMillis),
+        NodeStatus.unreachable("connection refused (by the test)"));
   }
 
   @Override

@@ -1,0 +1,116 @@
+package dev.lukko.jdbc;
+
+import java.util.Collections;
+
+/**
+ * The statements of the fence table, by database.
+ *
+ * <p>A row has the highest token seen ({@code token}) and the highest one that wrote ({@code
+ * written}), so that a strict fence can tell a read from a write. Each statement takes name, token
+ * and written token of every resource, in this order.
+ *
+ * <p>MySQL cannot make the update half of its upsert conditional, and its count of rows is the same
+ * for an insert as for an update that changes nothing. There each contact leaves a random number of
+ * its own ({@code contact}): an accepted update always changes the row and counts as two, and in
+ * doubt the number tells whose contact the row has seen last. Assignments go from left to right,
+ * each seeing the ones before it.
+ */
+final class FenceSql {
+
+  /** What comes in contact with the resource. */
+  enum Contact {
+    READ,
+    WRITE,
+    WRITE_ONCE
+  }
+
+  private FenceSql() {}
+
+  static String createTable(Dialect dialect, String table) {
+    return "CREATE TABLE IF NOT EXISTS "
+        + table
+        + " (\n  resource "
+        + Dialects.nameColumn(dialect)
+        + " NOT NULL PRIMARY KEY,\n"
+        + "  token BIGINT NOT NULL,\n"
+        + "  written BIGINT NOT NULL,\n"
+        + (dialect == Dialect.MYSQL ? "  contact BIGINT NOT NULL,\n" : "")
+        + "  touched_at BIGINT NOT NULL\n)"
+        + (dialect == Dialect.MYSQL ? " ENGINE = InnoDB" : "");
+  }
+
+  static String raise(Dialect dialect, String table, Contact contact, int rows) {
+    return switch (dialect) {
+      case POSTGRES, SQLITE -> upsert(dialect, table, contact, rows);
+      case MYSQL -> upsertMySql(table, contact, rows);
+      case H2 -> merge(table, contact, rows);
+    };
+  }
+
+  static String read(Dialect dialect, String table, int rows) {
+    return "SELECT resource, token, written"
+        + (dialect == Dialect.MYSQL ? ", contact" : ", 0")
+        + " FROM "
+        + table
+        + " WHERE resource IN ("
+        + repeat("?", rows, ", ")
+        + ") ORDER BY resource"
+        + Dialects.currentRead(dialect);
+  }
+
+  private static String upsert(Dialect dialect, String table, Contact contact, int rows) {
+    String now = Dialects.nowMillis(dialect);
+    return "INSERT INTO "
+        + table
+        + " AS f (resource, token, written, touched_at) VALUES "
+        + repeat("(?, ?, ?, " + now + ")", rows, ", ")
+        + " ON CONFLICT (resource) DO UPDATE SET token = excluded.token, "
+        + (contact == Contact.READ ? "" : "written = excluded.written, ")
+        + "touched_at = excluded.touched_at WHERE f.token <= excluded.token"
+        + (contact == Contact.WRITE_ONCE ? " AND f.written < excluded.token" : "");
+  }
+
+  private static String upsertMySql(String table, Contact contact, int rows) {
+    String accepted = "contact = VALUES(contact)";
+    return "INSERT INTO "
+        + table
+        + " (resource, token, written, contact, touched_at) VALUES "
+        + repeat("(?, ?, ?, ?, " + Dialects.nowMillis(Dialect.MYSQL) + ")", rows, ", ")
+        + " ON DUPLICATE KEY UPDATE contact = IF(token <= VALUES(token)"
+        + (contact == Contact.WRITE_ONCE ? " AND written < VALUES(token)" : "")
+        + ", VALUES(contact), contact), token = IF("
+        + accepted
+        + ", VALUES(token), token), written = IF("
+        + accepted
+        + (contact == Contact.READ ? " AND FALSE" : "")
+        + ", VALUES(written), written), touched_at = IF("
+        + accepted
+        + ", VALUES(touched_at), touched_at)";
+  }
+
+  private static String merge(String table, Contact contact, int rows) {
+    String now = Dialects.nowMillis(Dialect.H2);
+    return "MERGE INTO "
+        + table
+        + " f USING ("
+        + repeat(
+            "SELECT CAST(? AS VARCHAR) AS resource, CAST(? AS BIGINT) AS token,"
+                + " CAST(? AS BIGINT) AS written",
+            rows,
+            " UNION ALL ")
+        + ") s ON f.resource = s.resource WHEN MATCHED AND f.token <= s.token"
+        + (contact == Contact.WRITE_ONCE ? " AND f.written < s.token" : "")
+        + " THEN UPDATE SET token = s.token, "
+        + (contact == Contact.READ ? "" : "written = s.written, ")
+        + "touched_at = "
+        + now
+        + " WHEN NOT MATCHED THEN INSERT (resource, token, written, touched_at)"
+        + " VALUES (s.resource, s.token, s.written, "
+        + now
+        + ")";
+  }
+
+  private static String repeat(String part, int times, String between) {
+    return String.join(between, Collections.nCopies(times, part));
+  }
+}

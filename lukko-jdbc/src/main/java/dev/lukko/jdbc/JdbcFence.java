@@ -1,0 +1,260 @@
+package dev.lukko.jdbc;
+
+import dev.lukko.Lease;
+import dev.lukko.fencing.FenceArguments;
+import dev.lukko.fencing.StaleTokenException;
+import dev.lukko.jdbc.FenceSql.Contact;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.SQLTransactionRollbackException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.ThreadLocalRandom;
+import javax.sql.DataSource;
+
+/**
+ * A fence in a table of its own, in the database that holds the data: the check is part of the
+ * caller's transaction.
+ *
+ * <pre>{@code
+ * connection.setAutoCommit(false);
+ * fence.check(connection, lease);      // first: it locks the resource's fence row
+ * ... the writes ...
+ * connection.commit();
+ * }</pre>
+ *
+ * <p><b>Why check and write are one step.</b> The check is one statement that raises the resource's
+ * row and keeps it locked until the transaction ends. No other token, lower or higher, gets past
+ * its own check in between: it waits, and then meets what was committed. A rollback takes the
+ * raised token back together with the writes.
+ *
+ * <p>Make the check the first statement of the transaction. Under {@code REPEATABLE READ} a query
+ * before it fixes what the transaction sees; PostgreSQL then refuses with a serialization failure
+ * when the row has moved on (roll back, run again), but MySQL goes on with the old view.
+ *
+ * <p><b>Cost:</b> one statement, for a lease of several resources too. A refusal takes another, and
+ * on MySQL the very first contact of a resource does. Where the data is one row that can have a
+ * column of its own, {@link RowFence} costs none; for tables that several programs write, see
+ * {@link #triggerDdl}.
+ *
+ * <p>Isolation levels from {@code READ COMMITTED} to {@code SERIALIZABLE} are right, on PostgreSQL,
+ * MySQL and MariaDB (InnoDB), H2 and SQLite. How long a check waits for another's transaction is
+ * the database's lock timeout. Exceptions of the driver, among them serialization failures and
+ * deadlocks, pass unchanged.
+ *
+ * <p>Immutable and thread-safe; it holds no connection.
+ */
+public final class JdbcFence {
+  /** The table's name, unless another is given. */
+  public static final String DEFAULT_TABLE = "lukko_fence";
+
+  private static final int ATTEMPTS = 3;
+  private static final int PURGE_BATCH = 500;
+
+  private final String table;
+  private final boolean strict;
+
+  private JdbcFence(String table, boolean strict) {
+    this.table = table;
+    this.strict = strict;
+  }
+
+  /** A fence in the default table that lets a holder write several times. */
+  public static JdbcFence create() {
+    return new JdbcFence(DEFAULT_TABLE, false);
+  }
+
+  /** The same in another table, {@code name} or {@code schema.name} of letters, digits and _. */
+  public JdbcFence inTable(String name) {
+    return new JdbcFence(SqlNames.table("table", name), strict);
+  }
+
+  /** The same, accepting each token for one write only. */
+  public JdbcFence strict() {
+    return new JdbcFence(table, true);
+  }
+
+  /** The statement that creates the table if it is missing. */
+  public String ddl(Dialect dialect) {
+    return FenceSql.createTable(dialect, table);
+  }
+
+  /** Creates the table if it is missing, by a connection in autocommit mode or not. */
+  public void createTable(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(ddl(Dialect.of(connection)));
+    }
+  }
+
+  /**
+   * Checks a write with the lease's token against all its resources, within the connection's
+   * transaction. The resources are taken in the order of their names, so that two leases that share
+   * some cannot deadlock here.
+   *
+   * @param connection the one that will write; not in autocommit mode
+   * @throws StaleTokenException if one of the resources refuses the token; roll back
+   * @throws IllegalArgumentException if the connection is in autocommit mode
+   */
+  public void check(Connection connection, Lease lease) throws SQLException {
+    raise(connection, lease.resources(), lease.fencingToken(), writeContact());
+  }
+
+  /** {@link #check(Connection, Lease)} for one resource and a token that came by another way. */
+  public void check(Connection connection, String resource, long token) throws SQLException {
+    raise(connection, List.of(FenceArguments.resource(resource)), token, writeContact());
+  }
+
+  /**
+   * Remembers the lease's token for a read: run it before the query. In autocommit mode it stands
+   * at once; within a transaction, with its commit.
+   *
+   * @throws StaleTokenException if one of the resources has seen a higher token
+   */
+  public void touch(Connection connection, Lease lease) throws SQLException {
+    raise(connection, lease.resources(), lease.fencingToken(), Contact.READ);
+  }
+
+  /** {@link #touch(Connection, Lease)} for one resource and a token that came by another way. */
+  public void touch(Connection connection, String resource, long token) throws SQLException {
+    raise(connection, List.of(FenceArguments.resource(resource)), token, Contact.READ);
+  }
+
+  /**
+   * Forgets resources that had no contact for a while, in transactions of at most 500 rows.
+   *
+   * @param unusedFor longer than any holder could be paused and still come back; at least one hour
+   * @return how many were forgotten
+   */
+  public int purge(DataSource database, Duration unusedFor) throws SQLException {
+    if (unusedFor.compareTo(Duration.ofHours(1)) < 0) {
+      throw new IllegalArgumentException(
+          "unusedFor is " + unusedFor + "; it must be at least one hour");
+    }
+    return new BatchedPurge(table, "resource", "touched_at", PURGE_BATCH)
+        .run(database, unusedFor.toMillis());
+  }
+
+  /**
+   * The statements, for PostgreSQL, that put a fence onto a table which several programs write:
+   * afterwards each update of a row has to set the fence column to its writer's token, and is
+   * refused if that is lower than the row's, or not given at all. Run them as one script.
+   *
+   * <p>Add the column first: {@code ALTER TABLE account ADD COLUMN fence BIGINT NOT NULL DEFAULT
+   * 0}. {@link #staleToken} makes the exception of the refusal. Who has to write without a lock
+   * says so by {@code SET fence = fence}. A {@code DELETE} has no new row and passes.
+   *
+   * @param table the table, {@code name} or {@code schema.name}
+   * @param fenceColumn the column of the highest token
+   */
+  public static String triggerDdl(String table, String fenceColumn) {
+    return FenceTrigger.ddl(
+        SqlNames.table("table", table), SqlNames.column("fenceColumn", fenceColumn));
+  }
+
+  /** The refusal by a {@linkplain #triggerDdl trigger}, if this exception or its cause is one. */
+  public static Optional<StaleTokenException> staleToken(SQLException failure) {
+    return FenceTrigger.staleToken(failure);
+  }
+
+  private Contact writeContact() {
+    return strict ? Contact.WRITE_ONCE : Contact.WRITE;
+  }
+
+  private void raise(Connection connection, List<String> resources, long token, Contact contact)
+      throws SQLException {
+    FenceArguments.token(token);
+    if (contact != Contact.READ && connection.getAutoCommit()) {
+      throw new IllegalArgumentException(
+          "connection is in autocommit mode; the check and the write that follows must be in one"
+              + " transaction: call setAutoCommit(false) first and commit() after the write");
+    }
+    Dialect dialect = Dialect.of(connection);
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+      long nonce = ThreadLocalRandom.current().nextLong();
+      if (write(connection, dialect, resources, token, contact, nonce)
+          || isRaised(connection, dialect, resources, token, contact, nonce)) {
+        return;
+      }
+      // A row was forgotten or inserted just now: look again. At H2's higher isolation levels an
+      // insert of another transaction stays invisible, and the loop ends.
+    }
+    throw new SQLTransactionRollbackException(
+        "the fence row of one of "
+            + resources
+            + " is newer than what this transaction can see; roll back and run it again",
+        "40001");
+  }
+
+  private boolean write(
+      Connection connection,
+      Dialect dialect,
+      List<String> resources,
+      long token,
+      Contact contact,
+      long nonce)
+      throws SQLException {
+    String sql = FenceSql.raise(dialect, table, contact, resources.size());
+    try (PreparedStatement statement = connection.prepareStatement(sql)) {
+      int index = 0;
+      for (String resource : resources) {
+        Dialects.bindName(dialect, statement, ++index, resource);
+        statement.setLong(++index, token);
+        statement.setLong(++index, contact == Contact.READ ? 0 : token);
+        if (dialect == Dialect.MYSQL) {
+          statement.setLong(++index, nonce);
+        }
+      }
+      int count = statement.executeUpdate();
+      return count == (dialect == Dialect.MYSQL ? 2 : 1) * resources.size();
+    } catch (SQLException failed) {
+      // H2 looks for the row and inserts it in two steps; another one came between them.
+      if (dialect == Dialect.H2 && SqlStates.isDuplicate(failed)) {
+        return false;
+      }
+      throw failed;
+    }
+  }
+
+  /** Whether all rows have taken the token after all; throws if one refuses it. */
+  private boolean isRaised(
+      Connection connection,
+      Dialect dialect,
+      List<String> resources,
+      long token,
+      Contact contact,
+      long nonce)
+      throws SQLException {
+    int raised = 0;
+    TreeMap<String, Long> refusing = new TreeMap<>();
+    String sql = FenceSql.read(dialect, table, resources.size());
+    try (PreparedStatement statement = connection.prepareStatement(sql)) {
+      int index = 0;
+      for (String resource : resources) {
+        Dialects.bindName(dialect, statement, ++index, resource);
+      }
+      try (ResultSet row = statement.executeQuery()) {
+        while (row.next()) {
+          long highest = row.getLong(2);
+          if (dialect == Dialect.MYSQL && row.getLong(4) == nonce) {
+            raised++;
+          } else if (highest > token
+              || (contact == Contact.WRITE_ONCE && row.getLong(3) == token)) {
+            refusing.put(Dialects.readName(dialect, row, 1), highest);
+          }
+        }
+      }
+    }
+    if (raised == resources.size()) {
+      return true;
+    }
+    if (!refusing.isEmpty()) {
+      throw new StaleTokenException(refusing.firstKey(), token, refusing.firstEntry().getValue());
+    }
+    return false;
+  }
+}

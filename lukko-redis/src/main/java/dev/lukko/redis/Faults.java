@@ -1,0 +1,124 @@
+package dev.lukko.redis;
+
+import dev.lukko.spi.Failed;
+import dev.lukko.spi.NodeFault;
+import dev.lukko.spi.Unknown;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisException;
+import java.net.ConnectException;
+import java.net.UnknownHostException;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tells failures that certainly have not been applied from those that may have been.
+ *
+ * <p>An error reply means that nothing was applied: the server refuses a request before it runs it
+ * (BUSY, LOADING, MASTERDOWN, NOAUTH, NOPERM), or a script at its first write (OOM, MISCONF,
+ * READONLY, NOREPLICAS), and the scripts write nothing before they have read everything.
+ */
+final class Faults {
+
+  /** What the driver says of requests that it has not written to a connection at all. */
+  private static final List<String> NEVER_SENT =
+      List.of(
+          "Currently not connected",
+          "Connection is closed",
+          "Request queue size exceeded",
+          "Command buffer size exceeded",
+          "Internal stack size exceeded");
+
+  /**
+   * Before version 7, an error inside a script comes wrapped: {@code ... @user_script: 3: -OOM}.
+   */
+  private static final Pattern INSIDE_SCRIPT =
+      Pattern.compile("^ERR Error running script.*: -?([A-Z]{2,}) (.*)$", Pattern.DOTALL);
+
+  private static final Pattern CODE = Pattern.compile("^-?([A-Z][A-Z0-9]+) (.*)$", Pattern.DOTALL);
+
+  private Faults() {}
+
+  static NodeFault ofRequest(Throwable error) {
+    Throwable cause = unwrap(error);
+    if (cause instanceof NodeFaultException known) {
+      return known.fault();
+    }
+    if (cause instanceof RedisCommandExecutionException) {
+      return new Failed(codeFirst(message(cause)), cause);
+    }
+    String message = message(cause);
+    if (cause instanceof RedisException && NEVER_SENT.stream().anyMatch(message::startsWith)) {
+      return new Failed("not sent: " + message, cause);
+    }
+    return new Unknown("connection lost: " + message, cause);
+  }
+
+  /** Why a connection could not be made. */
+  static Failed ofConnecting(Throwable error) {
+    Throwable cause = unwrap(error);
+    Throwable refusal = find(cause, RedisCommandExecutionException.class);
+    if (refusal != null) {
+      return new Failed(codeFirst(message(refusal)), cause);
+    }
+    Throwable refused = find(cause, ConnectException.class);
+    if (refused != null) {
+      return new Failed("connection refused: " + message(refused), cause);
+    }
+    Throwable host = find(cause, UnknownHostException.class);
+    if (host != null) {
+      return new Failed("unknown host: " + message(host), cause);
+    }
+    return new Failed("not connected: " + message(innermost(cause)), cause);
+  }
+
+  static boolean isUnknownScript(Throwable error) {
+    Throwable cause = unwrap(error);
+    return cause instanceof RedisCommandExecutionException && message(cause).startsWith("NOSCRIPT");
+  }
+
+  /** Whether the server has answered at all, be it with an error. */
+  static boolean isReply(@Nullable Throwable error) {
+    return error == null || unwrap(error) instanceof RedisCommandExecutionException;
+  }
+
+  /** {@code OOM command not allowed ...} becomes {@code OOM: command not allowed ...}. */
+  private static String codeFirst(String reply) {
+    Matcher wrapped = INSIDE_SCRIPT.matcher(reply);
+    Matcher matcher = wrapped.matches() ? wrapped : CODE.matcher(reply);
+    return matcher.matches() ? matcher.group(1) + ": " + matcher.group(2) : "ERR: " + reply;
+  }
+
+  private static Throwable unwrap(Throwable error) {
+    Throwable cause = error.getCause();
+    return error instanceof CompletionException && cause != null ? unwrap(cause) : error;
+  }
+
+  private static @Nullable Throwable find(Throwable error, Class<? extends Throwable> type) {
+    for (Throwable next = error; next != null; next = next.getCause()) {
+      if (type.isInstance(next)) {
+        return next;
+      }
+    }
+    return null;
+  }
+
+  private static Throwable innermost(Throwable error) {
+    Throwable last = error;
+    while (last.getCause() != null) {
+      last = last.getCause();
+    }
+    return last;
+  }
+
+  private static String message(Throwable error) {
+    if (error instanceof CancellationException) {
+      return "closed";
+    }
+    String message = error.getMessage();
+    return message == null ? error.getClass().getSimpleName() : message;
+  }
+}

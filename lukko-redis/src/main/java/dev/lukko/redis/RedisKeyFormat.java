@@ -1,0 +1,63 @@
+package dev.lukko.redis;
+
+/**
+ * How the keys of a resource are named at the server. All clients of a lock must use the same
+ * format.
+ *
+ * <p>Whatever braces a name contains: the keys of one resource belong to one slot of a cluster, and
+ * two resources never share a key.
+ *
+ * @see RedisNodeBuilder#keyFormat
+ */
+public enum RedisKeyFormat {
+  /**
+   * {@code lukko:{resource}} for the entry, {@code lukko:{resource}:token} for the counter, {@code
+   * lukko:{resource}:released} for the channel of releases. A name that begins with a closing brace
+   * or a backslash is preceded by a backslash.
+   */
+  PREFIXED {
+    @Override
+    String entry(String resource) {
+      // "lukko:{}..." would have an empty tag, which counts as none.
+      boolean escaped = resource.startsWith("}") || resource.startsWith("\\");
+      return "lukko:{" + (escaped ? "\\" : "") + resource + "}";
+    }
+
+    @Override
+    String beside(String resource, String what) {
+      return entry(resource) + ":" + what;
+    }
+  },
+
+  /**
+   * The resource itself for the entry, as libraries for Redlock in other languages name it, so that
+   * they and this one exclude each other. The counter and the channel are named {@code
+   * lukko:token:{tag}:resource} and {@code lukko:released:{tag}:resource}, with a control character
+   * (code 1) behind {@code lukko}, which no resource can contain.
+   */
+  PLAIN {
+    @Override
+    String entry(String resource) {
+      return resource;
+    }
+
+    @Override
+    String beside(String resource, String what) {
+      return "lukko\u0001:" + what + ":{" + HashSlots.tagFor(resource) + "}:" + resource;
+    }
+  };
+
+  /** The key of the entry. */
+  abstract String entry(String resource);
+
+  /** The key of something that is kept for the resource apart from the entry. */
+  abstract String beside(String resource, String what);
+
+  String counter(String resource) {
+    return beside(resource, "token");
+  }
+
+  String channel(String resource) {
+    return beside(resource, "released");
+  }
+}

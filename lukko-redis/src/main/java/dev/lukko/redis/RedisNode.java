@@ -1,0 +1,237 @@
+package dev.lukko.redis;
+
+import dev.lukko.spi.Capability;
+import dev.lukko.spi.ConfirmReply;
+import dev.lukko.spi.ExtendReply;
+import dev.lukko.spi.GrantReply;
+import dev.lukko.spi.GrantRequest;
+import dev.lukko.spi.Inspection;
+import dev.lukko.spi.LockEntry;
+import dev.lukko.spi.LockNode;
+import dev.lukko.spi.NodeFault;
+import dev.lukko.spi.ReleaseReply;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.netty.util.concurrent.FastThreadLocalThread;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/**
+ * A lock node on one Redis or Valkey server (version 6 or later), through the driver Lettuce.
+ *
+ * <p>Each verb is one script at the server and costs one round trip. Requests are sent once: there
+ * is no replay after a reconnect, and a request that was under way when a connection broke has an
+ * unknown outcome. A server that is down is not an error: the node tries to connect again, at least
+ * once a second, and meanwhile answers at once that it has not been asked. Releases are the
+ * exception to both: those with an open outcome (at most 1000) are sent again, on a new connection
+ * before anything else.
+ *
+ * <p>A release is published on a channel of the resource; see {@link RedisKeyFormat}.
+ *
+ * <p>Readers' entries are looked through one by one at the server with each request for their
+ * resource, so they suit hundreds of readers at a time rather than many thousands.
+ *
+ * <p>Thread-safe. Stages complete in a thread of the driver, which must not be blocked. All nodes
+ * of a process share their threads, daemons named {@code lukko-redis-...}, which end when the last
+ * node is closed.
+ */
+public final class RedisNode implements LockNode {
+  private static final long CLOSE_MILLIS = 3_000;
+
+  private final String name;
+  private final RedisKeyFormat format;
+  private final long retentionMillis;
+  private final RedisLink link;
+  private final Supplier<CompletableFuture<Void>> closeDriver;
+  private final Set<ScriptCall> creating = ConcurrentHashMap.newKeySet();
+  private final AtomicBoolean closed = new AtomicBoolean();
+
+  RedisNode(
+      String name,
+      RedisKeyFormat format,
+      Duration retention,
+      RedisLink link,
+      Supplier<CompletableFuture<Void>> closeDriver) {
+    this.name = name;
+    this.format = format;
+    this.retentionMillis = retention.toMillis();
+    this.link = link;
+    this.closeDriver = closeDriver;
+  }
+
+  /** A builder with the default settings. */
+  public static RedisNodeBuilder builder() {
+    return new RedisNodeBuilder();
+  }
+
+  /**
+   * Connects with the default settings, see {@link RedisNodeBuilder#connect(String)}.
+   *
+   * @param url {@code redis://host:port/db}, {@code rediss://} with TLS, or {@code
+   *     redis-socket:///path}; user and password before the host, if any
+   */
+  public static RedisNode connect(String url) {
+    return builder().connect(url);
+  }
+
+  /** Connects with the default settings, see {@link RedisNodeBuilder#connect(RedisURI)}. */
+  public static RedisNode connect(RedisURI uri) {
+    return builder().connect(uri);
+  }
+
+  /**
+   * Connects with the default settings through a client of the caller's, see {@link
+   * RedisNodeBuilder#connect(RedisClient, RedisURI)}.
+   */
+  public static RedisNode connect(RedisClient client, RedisURI uri) {
+    return builder().connect(client, uri);
+  }
+
+  /**
+   * Connects to several servers at the same time with the default settings, see {@link
+   * RedisNodeBuilder#connectAll}.
+   */
+  public static List<RedisNode> connectAll(String... urls) {
+    return builder().connectAll(List.of(urls));
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public Set<Capability> capabilities() {
+    return Set.of(Capability.SHARED);
+  }
+
+  @Override
+  public CompletionStage<GrantReply> grant(GrantRequest request) {
+    LockEntry entry = request.entry();
+    ScriptCall call =
+        call(
+            Script.GRANT,
+            entry,
+            Long.toString(request.ttlMillis()),
+            Long.toString(request.proposal()),
+            Long.toString(keepMillis(request.ttlMillis())));
+    link.noteTtl(request.ttlMillis());
+    return reply(create(call), list -> Replies.grant(list, call.keys()), fault -> fault);
+  }
+
+  @Override
+  public CompletionStage<ConfirmReply> confirm(LockEntry entry, long counter) {
+    ScriptCall call =
+        call(Script.CONFIRM, entry, Long.toString(counter), Long.toString(retentionMillis));
+    return reply(link.send(call), Replies::confirm, fault -> fault);
+  }
+
+  @Override
+  public CompletionStage<ExtendReply> extend(LockEntry entry, long ttlMillis) {
+    ScriptCall call =
+        call(Script.EXTEND, entry, Long.toString(ttlMillis), Long.toString(keepMillis(ttlMillis)));
+    link.noteTtl(ttlMillis);
+    return reply(link.send(call), list -> Replies.extend(list, call.keys()), fault -> fault);
+  }
+
+  @Override
+  public CompletionStage<ExtendReply> repair(LockEntry entry, long ttlMillis, long counter) {
+    ScriptCall call =
+        call(
+            Script.REPAIR,
+            entry,
+            Long.toString(ttlMillis),
+            Long.toString(keepMillis(ttlMillis)),
+            Long.toString(counter));
+    link.noteTtl(ttlMillis);
+    return reply(create(call), list -> Replies.extend(list, call.keys()), fault -> fault);
+  }
+
+  @Override
+  public CompletionStage<ReleaseReply> release(LockEntry entry) {
+    String[] channels = entry.resources().stream().map(format::channel).toArray(String[]::new);
+    // A grant that waits to be sent again with its script's text must not come after this.
+    creating.stream()
+        .filter(call -> call.owner().equals(entry.owner()))
+        .forEach(ScriptCall::withdraw);
+    ScriptCall call = call(Script.RELEASE, entry, channels);
+    return reply(link.sendRelease(call), Replies::release, fault -> fault);
+  }
+
+  @Override
+  public CompletionStage<Inspection> inspect(String resource) {
+    String[] keys = {format.entry(resource), format.counter(resource)};
+    ScriptCall call = new ScriptCall(Script.INSPECT, "", keys, "", "");
+    return link.send(call).thenApply(list -> Replies.inspection(list, keys[0]));
+  }
+
+  private CompletableFuture<List<Object>> create(ScriptCall call) {
+    creating.add(call);
+    CompletableFuture<List<Object>> sent = link.send(call);
+    var unused = sent.whenComplete((value, error) -> creating.remove(call));
+    return sent;
+  }
+
+  private ScriptCall call(Script script, LockEntry entry, String... rest) {
+    List<String> keys = new ArrayList<>(2 * entry.resources().size());
+    entry.resources().forEach(resource -> keys.add(format.entry(resource)));
+    entry.resources().forEach(resource -> keys.add(format.counter(resource)));
+    String[] arguments = new String[rest.length + 2];
+    arguments[0] = entry.owner();
+    arguments[1] = entry.shared() ? "shared" : "exclusive";
+    System.arraycopy(rest, 0, arguments, 2, rest.length);
+    return new ScriptCall(script, entry.owner(), keys.toArray(String[]::new), arguments);
+  }
+
+  /** A counter outlives its entry in any case. */
+  private long keepMillis(long ttlMillis) {
+    return Math.max(retentionMillis, ttlMillis);
+  }
+
+  private static <T> CompletionStage<T> reply(
+      CompletableFuture<List<Object>> sent,
+      Function<List<Object>, T> read,
+      Function<NodeFault, T> fail) {
+    return sent.thenApply(read).exceptionally(error -> fail.apply(Faults.ofRequest(error)));
+  }
+
+  /**
+   * Ends the connection and, with the last node of the process, the threads; waits up to 3 s for
+   * them, but not in a thread of the driver. A client that the caller handed in stays open.
+   */
+  @Override
+  public void close() {
+    if (!closed.compareAndSet(false, true)) {
+      return;
+    }
+    CompletableFuture<Void> ended =
+        link.close().exceptionally(error -> null).thenCompose(done -> closeDriver.get());
+    if (Thread.currentThread() instanceof FastThreadLocalThread) {
+      return; // it would wait for itself
+    }
+    try {
+      ended.get(CLOSE_MILLIS, TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (ExecutionException | TimeoutException e) {
+      System.getLogger(RedisNode.class.getName())
+          .log(System.Logger.Level.WARNING, "the driver of " + name + " did not close in time", e);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "RedisNode[" + name + (link.isConnected() ? "]" : ", not connected]");
+  }
+}

@@ -1,0 +1,64 @@
+package dev.lukko.redis;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.Locale;
+
+/**
+ * The scripts that run at the server, one for each verb; their files say what they take and give.
+ */
+enum Script {
+  GRANT,
+  CONFIRM,
+  EXTEND,
+  REPAIR,
+  RELEASE,
+  INSPECT;
+
+  private final String text;
+  private final String digest;
+
+  Script() {
+    text = read("common.lua") + read(name().toLowerCase(Locale.ROOT) + ".lua");
+    digest = sha1(text);
+  }
+
+  String text() {
+    return text;
+  }
+
+  /** By this the server finds a script that it has seen before. */
+  String digest() {
+    return digest;
+  }
+
+  /** Whether the script can write an entry that was not there. */
+  boolean creates() {
+    return this == GRANT || this == REPAIR;
+  }
+
+  private static String read(String file) {
+    try (InputStream in = Script.class.getResourceAsStream(file)) {
+      if (in == null) {
+        throw new IllegalStateException("resource " + file + " is missing");
+      }
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static String sha1(String text) {
+    try {
+      byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+      return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-1").digest(bytes));
+    } catch (NoSuchAlgorithmException missing) {
+      throw new IllegalStateException("every Java platform has SHA-1", missing);
+    }
+  }
+}

@@ -1,0 +1,151 @@
+package dev.lukko.redis;
+
+import dev.lukko.spi.Failed;
+import dev.lukko.spi.Unknown;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.netty.util.Timeout;
+import io.netty.util.Timer;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One connection, from its handshake to its end; it is never revived.
+ *
+ * <p>Requests leave in the order in which they are handed in. Each is answered or fails within the
+ * command timeout. If a request runs into it and nothing at all has come from the server meanwhile,
+ * the connection is given up: a dead link gives no other sign for many minutes. It is closed in an
+ * orderly way, so that a server that was only stopped still runs what it was sent, in order, before
+ * it sees the end.
+ */
+final class Wire {
+
+  /** Beyond this, nothing more is asked for; there is room left for the releases of all of it. */
+  static final int MAX_OUTSTANDING = 4_096;
+
+  private final StatefulRedisConnection<String, String> connection;
+  private final Timer timer;
+  private final Duration commandTimeout;
+  private final AtomicBoolean closing = new AtomicBoolean();
+  private final CompletableFuture<Void> closed = new CompletableFuture<>();
+  private final AtomicInteger outstanding = new AtomicInteger();
+  private volatile long lastReplyNanos = System.nanoTime();
+
+  Wire(StatefulRedisConnection<String, String> connection, Timer timer, Duration commandTimeout) {
+    this.connection = connection;
+    this.timer = timer;
+    this.commandTimeout = commandTimeout;
+  }
+
+  boolean isOpen() {
+    return connection.isOpen();
+  }
+
+  /** Ends the connection; completes when it has ended. */
+  CompletableFuture<Void> close() {
+    if (closing.compareAndSet(false, true)) {
+      var unused =
+          connection.closeAsync().whenComplete((nothing, error) -> closed.complete(nothing));
+    }
+    return closed;
+  }
+
+  /** Sends a request; the stage completes with the reply or with a {@link NodeFaultException}. */
+  CompletableFuture<List<Object>> send(ScriptCall call) {
+    CompletableFuture<List<Object>> reply = new CompletableFuture<>();
+    if (call.script().creates() && outstanding.get() >= MAX_OUTSTANDING) {
+      reply.completeExceptionally(
+          new NodeFaultException(
+              new Failed("not sent: " + MAX_OUTSTANDING + " requests wait for this server")));
+      return reply;
+    }
+    try {
+      long startNanos = System.nanoTime();
+      Timeout timeout =
+          timer.newTimeout(
+              expired -> expire(reply, startNanos), commandTimeout.toNanos(), TimeUnit.NANOSECONDS);
+      var unused = reply.whenComplete((value, error) -> timeout.cancel());
+      track(
+          connection
+              .async()
+              .evalsha(
+                  call.script().digest(), ScriptOutputType.MULTI, call.keys(), call.arguments()),
+          (value, error) -> {
+            if (error != null && Faults.isUnknownScript(error)) {
+              sendText(call, reply);
+            } else {
+              settle(reply, value, error);
+            }
+          });
+    } catch (RuntimeException e) { // the driver was shut down
+      reply.completeExceptionally(new NodeFaultException(Faults.ofRequest(e)));
+    }
+    return reply;
+  }
+
+  /** The same request again with the script's text, on this connection, inside its time. */
+  private void sendText(ScriptCall call, CompletableFuture<List<Object>> reply) {
+    boolean sent =
+        !reply.isDone()
+            && call.sendUnlessWithdrawn(
+                () ->
+                    track(
+                        connection
+                            .async()
+                            .eval(
+                                call.script().text(),
+                                ScriptOutputType.MULTI,
+                                call.keys(),
+                                call.arguments()),
+                        (value, error) -> settle(reply, value, error)));
+    if (!sent) {
+      reply.completeExceptionally(
+          new NodeFaultException(
+              new Failed("NOSCRIPT: not sent again, since its owner has released meanwhile")));
+    }
+  }
+
+  private void track(
+      RedisFuture<List<Object>> request,
+      BiConsumer<@Nullable List<Object>, @Nullable Throwable> then) {
+    outstanding.incrementAndGet();
+    var unused =
+        request.whenComplete(
+            (value, error) -> {
+              outstanding.decrementAndGet();
+              if (Faults.isReply(error)) {
+                lastReplyNanos = System.nanoTime();
+              }
+              then.accept(value, error);
+            });
+  }
+
+  private static void settle(
+      CompletableFuture<List<Object>> reply,
+      @Nullable List<Object> value,
+      @Nullable Throwable error) {
+    if (value != null) {
+      reply.complete(value);
+    } else {
+      Throwable cause = error == null ? new IllegalStateException("no reply") : error;
+      reply.completeExceptionally(new NodeFaultException(Faults.ofRequest(cause)));
+    }
+  }
+
+  private void expire(CompletableFuture<List<Object>> reply, long startNanos) {
+    boolean silent = lastReplyNanos - startNanos < 0;
+    reply.completeExceptionally(
+        new NodeFaultException(
+            new Unknown("timeout: no reply within " + commandTimeout.toMillis() + " ms")));
+    if (silent) {
+      var unused = close(); // behind whatever was sent when the reply failed just now
+    }
+  }
+}

@@ -1,0 +1,159 @@
+-- What every script of this package begins with.
+--
+-- KEYS   n entries, then their n counters, in the order of the resources
+-- ARGV   1 owner, 2 'exclusive' or 'shared', then what the script itself names
+--
+-- An entry is a string that holds the owner, or, for readers, a hash of
+-- owner -> "end:counter": when the reader's time is over in milliseconds of this server's clock,
+-- and the number that its grant got. Numbers stay below 2^53, where Lua's are exact.
+
+local resources = #KEYS / 2
+local owner = ARGV[1]
+local shared = ARGV[2] == 'shared'
+local MAX_COUNTER = 9007199254740991
+
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+local function integer(number)
+  return string.format('%.0f', number)
+end
+
+-- The counter of resource i, zero if there is none. Second value: an error reply, or nil.
+local function counter_of(i)
+  local text = redis.pcall('GET', KEYS[resources + i])
+  if not text then
+    return 0
+  end
+  if type(text) == 'table' then
+    return 0, redis.error_reply('COUNTER the key ' .. KEYS[resources + i] .. ' is not a counter')
+  end
+  local number = string.match(text, '^%d+$') and #text <= 16 and tonumber(text)
+  if not number or number > MAX_COUNTER then
+    return 0, redis.error_reply(
+      'COUNTER ' .. KEYS[resources + i] .. ' must be a number from 0 to 2^53-1')
+  end
+  return number
+end
+
+-- The highest counter of all resources. Second value: an error reply, or nil.
+local function highest_counter()
+  local highest = 0
+  for i = 1, resources do
+    local counter, failure = counter_of(i)
+    if failure then
+      return 0, failure
+    end
+    highest = math.max(highest, counter)
+  end
+  return highest
+end
+
+-- The readers of a hash whose time is not over, as { owner, end, counter }; nil if the hash is not
+-- ours.
+local function readers_of(key)
+  local fields = redis.call('HGETALL', key)
+  local readers = {}
+  for f = 1, #fields, 2 do
+    local ends, counter = string.match(fields[f + 1], '^(%d+):(%d+)$')
+    if not ends then
+      return nil
+    end
+    if tonumber(ends) > now then
+      readers[#readers + 1] = { fields[f], tonumber(ends), tonumber(counter) }
+    end
+  end
+  return readers
+end
+
+-- Who is at a key, as seen by this request: state, kind, holder, remaining milliseconds, counter.
+-- state 'free': nobody is in the way; 'mine': this owner holds it; 'other': somebody else does.
+-- kind is 'exclusive', 'shared', or the type of a foreign key. A remaining time of -1 is endless.
+local function look(key)
+  local kind = redis.call('TYPE', key).ok
+  if kind == 'none' then
+    return 'free'
+  end
+  local remaining = redis.call('PTTL', key)
+  if kind == 'string' then
+    local holder = redis.call('GET', key)
+    if holder == owner and not shared then
+      return 'mine', 'exclusive', holder, remaining
+    end
+    return 'other', 'exclusive', holder, remaining
+  end
+  local readers = kind == 'hash' and readers_of(key)
+  if not readers then
+    return 'other', kind, '', remaining
+  end
+  local last
+  for _, reader in ipairs(readers) do
+    if shared and reader[1] == owner then
+      return 'mine', 'shared', reader[1], reader[2] - now, reader[3]
+    end
+    if not last or reader[2] > last[2] then
+      last = reader
+    end
+  end
+  if shared or not last then
+    return 'free'
+  end
+  return 'other', 'shared', last[1], last[2] - now
+end
+
+-- The first resource that somebody else holds, as { index, kind, holder, remaining }, or nil; and
+-- how many this owner holds; and the counter stored with the last of those, if any.
+local function look_at_all()
+  local mine, stored = 0, nil
+  for i = 1, resources do
+    local state, kind, holder, remaining, counter = look(KEYS[i])
+    if state == 'other' then
+      return { i, kind, holder, remaining }, mine
+    end
+    if state == 'mine' then
+      mine = mine + 1
+      stored = counter
+    end
+  end
+  return nil, mine, stored
+end
+
+-- Lets the key of readers live as long as the last of them, and drops those whose time is over.
+local function tidy_readers(key)
+  local fields = redis.call('HGETALL', key)
+  local last = 0
+  for f = 1, #fields, 2 do
+    local ends = tonumber(string.match(fields[f + 1], '^(%d+):'))
+    if ends <= now then
+      redis.call('HDEL', key, fields[f])
+    else
+      last = math.max(last, ends)
+    end
+  end
+  if last > 0 then
+    redis.call('PEXPIREAT', key, integer(last))
+  end
+end
+
+-- Writes this owner's entry at a key at which nobody is in the way.
+local function put(key, ttl, counter)
+  if not shared then
+    redis.call('DEL', key) -- readers whose time is over
+    redis.call('SET', key, owner, 'NX', 'PX', integer(ttl))
+    return
+  end
+  redis.call('HSET', key, owner, integer(now + ttl) .. ':' .. integer(counter))
+  tidy_readers(key)
+end
+
+-- Lets this owner's entry live for ttl from now on.
+local function prolong(key, ttl)
+  if not shared then
+    redis.call('PEXPIRE', key, integer(ttl))
+    return
+  end
+  local counter = string.match(redis.call('HGET', key, owner), ':(%d+)$')
+  redis.call('HSET', key, owner, integer(now + ttl) .. ':' .. counter)
+  tidy_readers(key)
+end
+

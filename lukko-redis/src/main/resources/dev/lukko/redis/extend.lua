@@ -1,0 +1,23 @@
+-- Lets the entry live for ttl from now on, if the owner holds all of it.
+--
+-- KEYS     entries, counters
+-- ARGV     1 owner, 2 mode, 3 ttl ms, 4 retention of the counters in ms, at least ttl
+-- returns  { 1 }                                         extended
+--          { 0 }                                         an entry is missing, nothing changed
+--          { 2, 0, index, kind, holder, remaining ms }   held by another, nothing changed
+
+local ttl, retention = tonumber(ARGV[3]), ARGV[4]
+
+local other, mine = look_at_all()
+if other then
+  return { 2, 0, other[1], other[2], other[3], other[4] }
+end
+if mine < resources then
+  return { 0 }
+end
+for i = 1, resources do
+  prolong(KEYS[i], ttl)
+  -- a counter must not end during a hold, however long that is
+  redis.call('PEXPIRE', KEYS[resources + i], retention)
+end
+return { 1 }

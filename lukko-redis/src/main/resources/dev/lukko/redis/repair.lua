@@ -1,0 +1,31 @@
+-- Extends the entry, creates what is missing of it, and raises the counters to at least a number,
+-- unless somebody else is in the way.
+--
+-- KEYS     entries, counters
+-- ARGV     1 owner, 2 mode, 3 ttl ms, 4 retention of the counters in ms, at least ttl, 5 the number
+-- returns  { 1 }                                         extended, all of it is there
+--          { 2, 0, index, kind, holder, remaining ms }   held by another, nothing changed
+--          an error COUNTER                              nothing changed
+
+local ttl, retention, number = tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])
+
+local _, failure = highest_counter()
+if failure then
+  return failure
+end
+local other = look_at_all()
+if other then
+  return { 2, 0, other[1], other[2], other[3], other[4] }
+end
+for i = 1, resources do
+  local counter = math.max(number, (counter_of(i)))
+  redis.call('SET', KEYS[resources + i], integer(counter), 'PX', retention)
+end
+for i = 1, resources do
+  if look(KEYS[i]) == 'mine' then
+    prolong(KEYS[i], ttl)
+  else
+    put(KEYS[i], ttl, number)
+  end
+end
+return { 1 }
