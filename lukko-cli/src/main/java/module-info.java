@@ -5,6 +5,9 @@ module dev.lukko.cli {
   requires dev.lukko.redis;
   requires dev.lukko.testkit;
   requires info.picocli;
+  requires java.logging;
+  requires java.management;
+  requires jdk.unsupported;
   requires static org.jspecify;
 
   // picocli fills the fields of commands by reflection.

@@ -1,5 +1,6 @@
 package dev.lukko;
 
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -23,8 +24,8 @@ final class Using {
       throw failure;
     }
     interrupt.disarm();
-    LeaseLostException lost = lossOf(lease, value);
     lease.release();
+    LeaseLostException lost = lossOf(lease, value);
     if (lost != null) {
       throw lost;
     }
@@ -50,9 +51,7 @@ final class Using {
     CompletableFuture<T> result = new CompletableFuture<>();
     result.whenComplete(
         (value, failure) -> {
-          if (result.isCancelled()) {
-            acquiring.cancel(false);
-          }
+          acquiring.cancel(false); // Without effect unless the result was ended from outside.
         });
     acquiring.whenComplete(
         (lease, failure) -> {
@@ -73,17 +72,17 @@ final class Using {
       CompletableFuture<T> result) {
     CompletionStage<T> stage;
     try {
-      stage = body.apply(lease);
+      stage = Objects.requireNonNull(body.apply(lease), "the stage that the body gave");
     } catch (Throwable failure) {
       stage = CompletableFuture.failedFuture(failure);
     }
     stage.whenComplete(
         (value, bodyFailure) -> {
-          LeaseLostException lost = lossOf(lease, value);
           lease
               .releaseAsync()
               .whenComplete(
                   (outcome, releaseFailure) -> {
+                    LeaseLostException lost = lossOf(lease, value);
                     if (bodyFailure != null) {
                       Throwable cause = unwrap(bodyFailure);
                       suppress(cause, lost);
@@ -99,18 +98,22 @@ final class Using {
   }
 
   private static void finishFailed(Lease lease, Throwable failure) {
+    ReleaseOutcome outcome = lease.release();
     suppress(failure, lossOf(lease, null));
-    suppress(failure, failedRelease(lease, lease.release()));
+    suppress(failure, failedRelease(lease, outcome));
   }
 
-  /** The loss, if the lease was lost before its release; judged before the release ends it. */
+  /**
+   * The loss, if the lease was lost before its release or found lost by it; judged after the
+   * release.
+   */
   private static @Nullable LeaseLostException lossOf(Lease lease, @Nullable Object value) {
     try {
       lease.ensureValid();
       return null;
     } catch (LeaseLostException lost) {
       if (lost.reason() == LossReason.RELEASED) {
-        return null; // The body gave the lease back itself, which is its right.
+        return null; // It was held to the end.
       }
       return value == null ? lost : lost.withValue(value);
     }

@@ -1,17 +1,42 @@
 package dev.lukko.cli;
 
+import java.io.PrintWriter;
+import java.nio.charset.Charset;
+import java.time.Duration;
+import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.HelpCommand;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** The {@code lukko} command: entry point and root of its subcommands. */
 @Command(
     name = "lukko",
-    description = "Takes, shows and tests distributed locks.",
+    header = "Takes, shows and tests distributed locks.",
     mixinStandardHelpOptions = true,
-    versionProvider = Lukko.Version.class)
-public final class Lukko implements Runnable {
+    versionProvider = Lukko.Version.class,
+    synopsisSubcommandLabel = "COMMAND",
+    commandListHeading = "%nCommands:%n",
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {
+      "0:done",
+      "64:the command line is wrong; nothing was done",
+      "70:an error in this program",
+      "N:more in the help of each command"
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  lukko demo",
+      "  lukko run --node redis://localhost:6379 nightly -- ./backup.sh",
+      "  lukko status --node redis://localhost:6379 nightly",
+      "",
+      "'lukko COMMAND --help' tells all about a command."
+    })
+public final class Lukko implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
@@ -23,12 +48,61 @@ public final class Lukko implements Runnable {
    * @param args the words of the command line
    */
   public static void main(String[] args) {
-    System.exit(new CommandLine(new Lukko()).execute(args));
+    LibraryLog.silence();
+    Surroundings surroundings =
+        new Surroundings(
+            new PrintWriter(System.out, true, Charset.defaultCharset()),
+            new PrintWriter(System.err, true, Charset.defaultCharset()),
+            System.getenv());
+    System.exit(run(surroundings, args));
   }
 
+  /** Runs the command inside this JVM and returns its exit code. */
+  static int run(Surroundings surroundings, String... args) {
+    CommandLine line = commandLine(surroundings);
+    int code = line.execute(RunWords.reorder(line.getSubcommands(), args));
+    surroundings.out().flush();
+    surroundings.err().flush();
+    return code;
+  }
+
+  /** Without a command there is nothing to do: says which there are. */
   @Override
-  public void run() {
-    spec.commandLine().usage(spec.commandLine().getOut());
+  public Integer call() {
+    PrintWriter err = spec.commandLine().getErr();
+    err.println("lukko: no command; these are there");
+    err.println();
+    spec.commandLine().usage(err);
+    return ExitCode.USAGE;
+  }
+
+  private static CommandLine commandLine(Surroundings surroundings) {
+    CommandLine run = new CommandLine(new RunCommand(surroundings));
+    CommandLine line =
+        new CommandLine(new Lukko())
+            .addSubcommand(run)
+            .addSubcommand(new StatusCommand(surroundings))
+            .addSubcommand(new DemoCommand(surroundings))
+            .addSubcommand(new HelpCommand());
+    Complaints complaints = new Complaints(surroundings);
+    line.setOut(surroundings.out())
+        .setErr(surroundings.err())
+        .setColorScheme(CommandLine.Help.defaultColorScheme(Ansi.OFF))
+        .setUsageHelpWidth(80)
+        .setCaseInsensitiveEnumValuesAllowed(true)
+        .registerConverter(Duration.class, Lukko::duration)
+        .setParameterExceptionHandler(complaints)
+        .setExecutionExceptionHandler(complaints);
+    run.setStopAtPositional(true);
+    return line;
+  }
+
+  private static Duration duration(String text) {
+    try {
+      return Durations.parse(text);
+    } catch (IllegalArgumentException malformed) {
+      throw new TypeConversionException(String.valueOf(malformed.getMessage()));
+    }
   }
 
   /** The version that the jar's manifest names. */

@@ -4,6 +4,7 @@ import dev.lukko.Holder;
 import dev.lukko.spi.Capability;
 import dev.lukko.spi.ConfirmReply;
 import dev.lukko.spi.ExtendReply;
+import dev.lukko.spi.Failed;
 import dev.lukko.spi.FairTicket;
 import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantRequest;
@@ -111,6 +112,9 @@ public final class InMemoryNode implements LockNode {
       return new GrantReply.Granted(wanted.get(0).numberOf(entry.owner()));
     }
     long counter = Math.max(request.proposal(), highest + 1);
+    if (counter > GrantRequest.MAX_COUNTER) {
+      return new Failed("COUNTER: the counter of " + entry.resources() + " has reached its end");
+    }
     for (MemorySlot slot : wanted) {
       slot.put(entry, MemorySlot.expiry(now, request.ttlMillis()), counter);
       slot.granted(now);
@@ -151,7 +155,10 @@ public final class InMemoryNode implements LockNode {
           if (!wanted.stream().allMatch(slot -> slot.holds(entry.owner()))) {
             return new ExtendReply.Missing();
           }
-          wanted.forEach(slot -> slot.extend(entry.owner(), MemorySlot.expiry(now, ttlMillis)));
+          for (MemorySlot slot : wanted) {
+            slot.extend(entry.owner(), MemorySlot.expiry(now, ttlMillis));
+            slot.granted(now); // The counter is kept from the end of a hold on, however long.
+          }
           return new ExtendReply.Extended();
         });
   }
@@ -226,7 +233,7 @@ public final class InMemoryNode implements LockNode {
           slot.purge(now);
           return new Inspection(
               slot.holders(now),
-              OptionalLong.of(slot.counter()),
+              slot.counter() == 0 ? OptionalLong.empty() : OptionalLong.of(slot.counter()),
               slot.owners().stream().map(OwnerValue::fingerprint).toList());
         });
   }

@@ -92,11 +92,11 @@ final class AcquireLoop {
     return request.resources();
   }
 
-  /** Begins. The future ends with the lease or the failure; cancelling it ends the call. */
+  /** Begins. The future ends with the lease or the failure; ending it otherwise ends the call. */
   CompletableFuture<Lease> start() {
     result.whenComplete(
         (lease, failure) -> {
-          if (result.isCancelled() && end()) {
+          if (end()) { // Cancelled or completed from outside, by a timeout for example.
             leaveNothing();
           }
         });
@@ -281,6 +281,7 @@ final class AcquireLoop {
         return;
       }
       lastLoss = loss;
+      round = null; // Nothing of it is left to take back.
       spent = isSpent();
       givingUp = !mayWait() || spent || (loss.unreachable() && !request.waitForQuorum());
       if (!givingUp) {
@@ -353,9 +354,10 @@ final class AcquireLoop {
     }
     if (unfinished != null) {
       unfinished.abandon();
-      if (ticket != null) {
-        context.nodes.forEach(node -> node.leave(unfinished.entry(), ticket));
-      }
+    }
+    if (ticket != null) {
+      LockEntry place = new LockEntry(resources(), ticket.waiter(), request.shared());
+      context.nodes.forEach(node -> node.leave(place, ticket));
     }
     context.waitRoom.leave(this, true);
   }

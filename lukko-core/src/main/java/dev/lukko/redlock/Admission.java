@@ -1,6 +1,5 @@
 package dev.lukko.redlock;
 
-import dev.lukko.LockEvent;
 import dev.lukko.LockException;
 import dev.lukko.spi.LockNode;
 import dev.lukko.spi.NodeStatus;
@@ -38,8 +37,9 @@ final class Admission {
   private final boolean strict;
   private final long quarantineMillis;
   private final Scheduler scheduler;
-  private final Events events;
-  private final Map<String, State> lastSeen = new HashMap<>();
+  private final NodeStates states;
+  private Scheduler.@Nullable Timer nextReview;
+  private boolean closed;
   private @Nullable CompletableFuture<Void> running;
 
   /**
@@ -52,12 +52,12 @@ final class Admission {
       boolean strict,
       long quarantineMillis,
       Scheduler scheduler,
-      Events events) {
+      NodeStates states) {
     this.nodes = nodes;
     this.strict = strict;
     this.quarantineMillis = quarantineMillis;
     this.scheduler = scheduler;
-    this.events = events;
+    this.states = states;
   }
 
   /**
@@ -106,7 +106,7 @@ final class Admission {
             })
         .thenAccept(
             admitted -> {
-              report(admitted);
+              conclude(admitted);
               synchronized (this) {
                 running = null;
               }
@@ -114,19 +114,32 @@ final class Admission {
             });
   }
 
-  /** Tells the listeners of every node whose state is another than when it was last looked at. */
-  private void report(List<NodeStatus> statuses) {
+  /** Tells what was found, and looks again when the first quarantine ends. */
+  private void conclude(List<NodeStatus> statuses) {
+    long soonest = Long.MAX_VALUE;
     for (int i = 0; i < nodes.size(); i++) {
-      String node = nodes.get(i).name();
       NodeStatus status = statuses.get(i);
-      boolean voting = status.state() == State.VOTING;
-      State before;
-      synchronized (this) {
-        before = lastSeen.put(node, status.state());
+      states.saw(nodes.get(i), status);
+      if (status.state() == State.QUARANTINED) {
+        soonest = Math.min(soonest, status.remaining().toNanos());
       }
-      if (before != status.state() && !(before == null && voting)) {
-        events.emit(() -> new LockEvent.NodeStateChanged(node, voting, status.describe()));
+    }
+    synchronized (this) {
+      if (nextReview != null) {
+        nextReview.cancel();
+        nextReview = null;
       }
+      if (soonest != Long.MAX_VALUE && !closed) {
+        nextReview = scheduler.schedule(this::review, soonest);
+      }
+    }
+  }
+
+  /** Looks no more. */
+  synchronized void close() {
+    closed = true;
+    if (nextReview != null) {
+      nextReview.cancel();
     }
   }
 

@@ -20,6 +20,7 @@ final class Context {
   final Owners owners;
   final WaitRoom waitRoom;
   final Admission admission;
+  final NodeStates nodeStates;
 
   final WaitGraph waitGraph = new WaitGraph();
 
@@ -36,8 +37,9 @@ final class Context {
     this.proposals = new Proposals(ticker);
     this.owners = new Owners(ticker);
     this.waitRoom = new WaitRoom(nodes);
+    this.nodeStates = new NodeStates(events);
     this.admission =
-        new Admission(nodes, settings.strict(), settings.quarantineMillis(), scheduler, events);
+        new Admission(nodes, settings.strict(), settings.quarantineMillis(), scheduler, nodeStates);
   }
 
   int quorum() {

@@ -23,9 +23,14 @@ final class Events {
     this.scheduler = scheduler;
   }
 
+  /** Whether there is anybody to tell. */
+  boolean isHeard() {
+    return !listeners.isEmpty();
+  }
+
   /** Emits an event; without listeners it is not even made. */
   void emit(Supplier<? extends LockEvent> event) {
-    if (listeners.isEmpty()) {
+    if (!isHeard()) {
       return;
     }
     synchronized (this) {

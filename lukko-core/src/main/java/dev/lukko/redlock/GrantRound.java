@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class GrantRound extends Round<GrantReply> {
   private final Admission admission;
+  private final NodeStates states;
   private final GrantRequest request;
   private final long startNanos;
   private final long wallStartMicros;
@@ -36,6 +37,7 @@ final class GrantRound extends Round<GrantReply> {
       BiConsumer<GrantRound, Tally> onDecided) {
     super(context.nodes, timeoutNanos);
     this.admission = context.admission;
+    this.states = context.nodeStates;
     this.request = request;
     this.onDecided = onDecided;
     this.startNanos = context.ticker.nanoTime();
@@ -126,11 +128,13 @@ final class GrantRound extends Round<GrantReply> {
 
   @Override
   void onDecided(Tally tally) {
+    states.saw(nodes(), replies());
     onDecided.accept(this, tally);
   }
 
   @Override
   void late(int index, GrantReply reply) {
+    states.saw(nodes().get(index), reply);
     if (isUnadmitted(reply)) {
       admission.review();
     }

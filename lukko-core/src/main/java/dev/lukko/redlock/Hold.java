@@ -52,6 +52,7 @@ final class Hold {
   private volatile State state = State.HELD;
   private volatile ValidityWindow window;
   private @Nullable LossReason lossReason;
+  private boolean deniedAtRelease;
   private @Nullable List<Consumer<? super LossReason>> onLost;
   private @Nullable CompletableFuture<LossReason> lost;
   private @Nullable CompletableFuture<ReleaseOutcome> release;
@@ -160,7 +161,10 @@ final class Hold {
   LeaseLostException notHeld() {
     LossReason reason;
     synchronized (this) {
-      reason = lossReason == null ? LossReason.RELEASED : lossReason;
+      reason =
+          lossReason != null
+              ? lossReason
+              : deniedAtRelease ? LossReason.NOT_HELD : LossReason.RELEASED;
     }
     return new LeaseLostException(entry.resources(), token, reason);
   }
@@ -390,12 +394,10 @@ final class Hold {
     return outcome;
   }
 
-  /** Whether the hold was lost and nobody has released it yet: what closing it must report. */
-  synchronized boolean isLostUnreleased() {
-    return state == State.LOST && release == null;
-  }
-
   private void onReleased(ReleaseOutcome ended, CompletableFuture<ReleaseOutcome> outcome) {
+    synchronized (this) {
+      deniedAtRelease = ended.status() == ReleaseOutcome.Status.NOT_HELD;
+    }
     if (ended.status() == ReleaseOutcome.Status.UNKNOWN) {
       LOG.log(
           System.Logger.Level.WARNING,

@@ -5,17 +5,22 @@ import dev.lukko.LeaseLostException;
 import dev.lukko.LossReason;
 import dev.lukko.ReleaseOutcome;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /** What the user holds; the state behind it lives on while timers and late replies need it. */
 final class LeaseHandle implements Lease {
   private final Context context;
   private final Hold hold;
+
+  /** Whether the holder has given the lease back; what the client's end does is not his doing. */
+  private final AtomicBoolean givenBack = new AtomicBoolean();
 
   LeaseHandle(Context context, Hold hold) {
     this.context = context;
@@ -73,16 +78,23 @@ final class LeaseHandle implements Lease {
     if (ttl.compareTo(Duration.ofMillis(1)) < 0) {
       throw new IllegalArgumentException("ttl is " + ttl + "; it must be at least 1 ms");
     }
-    return hold.extend(context.checkedTtlNanos(ttl)).copy();
+    return hold.extend(context.checkedTtlNanos(wholeMillis(ttl))).copy();
+  }
+
+  /** What the nodes are asked for; a validity that counts on more would outlive the entries. */
+  private static Duration wholeMillis(Duration ttl) {
+    return ttl.truncatedTo(ChronoUnit.MILLIS);
   }
 
   @Override
   public ReleaseOutcome release() {
+    givenBack.set(true);
     return hold.release().join();
   }
 
   @Override
   public CompletableFuture<ReleaseOutcome> releaseAsync() {
+    givenBack.set(true);
     return hold.release().copy();
   }
 
@@ -98,11 +110,10 @@ final class LeaseHandle implements Lease {
 
   @Override
   public void close() {
-    hold.isValid(); // An expired lease is a lost one, though no timer has said so yet.
-    boolean lost = hold.isLostUnreleased();
-    release();
-    if (lost) {
-      throw hold.notHeld();
+    boolean first = givenBack.compareAndSet(false, true);
+    ReleaseOutcome outcome = hold.release().join();
+    if (first && outcome.status() == ReleaseOutcome.Status.NOT_HELD) {
+      throw hold.notHeld(); // Lost before, or found lost by the nodes' answers.
     }
   }
 

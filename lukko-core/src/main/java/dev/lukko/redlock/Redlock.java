@@ -112,6 +112,7 @@ public final class Redlock implements LockClient {
     } catch (InterruptedException interrupt) {
       LockException interrupted = loop.interrupt();
       Thread.currentThread().interrupt();
+      future.cancel(false); // A grant that is on its way to this future is taken back.
       if (future.isDone() && !future.isCompletedExceptionally()) {
         return future.join(); // Granted in the very moment; the caller's to release.
       }
@@ -145,7 +146,7 @@ public final class Redlock implements LockClient {
     acquiring.add(loop);
     if (closed) {
       acquiring.remove(loop);
-      throw closedWhile(loop);
+      return CompletableFuture.failedFuture(closedWhile(loop));
     }
     CompletableFuture<Lease> future = loop.start();
     future.whenComplete((lease, failure) -> acquiring.remove(loop));
@@ -201,6 +202,7 @@ public final class Redlock implements LockClient {
       }
     }
     releases.forEach(CompletableFuture::join);
+    context.admission.close();
     if (closeNodes) {
       context.nodes.forEach(LockNode::close);
     }

@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  *   <tr><td>{@link #retryCount}</td><td>10</td><td>0 or more, or {@link #retryForever}</td></tr>
  *   <tr><td>{@link #retryDelay}</td><td>200 ms</td><td>0 or more</td></tr>
  *   <tr><td>{@link #retryJitter}</td><td>200 ms</td><td>0 or more</td></tr>
- *   <tr><td>{@link #extendWhenRemaining}</td><td>two thirds of the ttl</td><td>positive, below the
- *       ttl less its drift</td></tr>
+ *   <tr><td>{@link #extendWhenRemaining}</td><td>two thirds of the ttl less its drift</td>
+ *       <td>positive, below the ttl less its drift</td></tr>
  *   <tr><td>{@link #nodeTimeout}</td><td>5 % of the ttl, 20 ms to 1 s</td><td>1 ms or more</td></tr>
  *   <tr><td>{@link #minValidity}</td><td>0</td><td>0 or more, below the ttl less its drift</td></tr>
  *   <tr><td>{@link #maxTtl}</td><td>5 min</td><td>1 ms or more</td></tr>
@@ -255,7 +255,8 @@ public final class RedlockBuilder {
             description == null ? ProcessName.get() : description);
     Scheduler used = scheduler == null ? Scheduler.create("lukko") : scheduler;
     try {
-      List<LockNode> verified = Admission.verified(List.copyOf(nodes), strict);
+      List<LockNode> guarded = nodes.stream().<LockNode>map(GuardedNode::new).toList();
+      List<LockNode> verified = Admission.verified(guarded, strict);
       Context context = new Context(verified, settings, ticker, used, new Events(listeners, used));
       return new Redlock(context, closeNodes, scheduler == null);
     } catch (LockException refused) {

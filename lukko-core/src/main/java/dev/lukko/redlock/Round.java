@@ -50,19 +50,21 @@ abstract class Round<R> {
   abstract void late(int index, R reply);
 
   final void start(Scheduler scheduler) {
+    // All are asked before any answer is looked at: an answer that is there already may decide the
+    // round, and the release that follows must not overtake the request on its way to a node.
+    List<CompletionStage<? extends R>> stages = new ArrayList<>(nodes.size());
+    for (LockNode node : nodes) {
+      stages.add(ask(node));
+    }
     for (int i = 0; i < nodes.size(); i++) {
       int index = i;
-      CompletionStage<? extends R> stage;
-      try {
-        stage = ask(nodes.get(i));
-      } catch (RuntimeException brokenNode) {
-        onReply(index, unknown("the node threw " + brokenNode, brokenNode));
-        continue;
-      }
-      stage.whenComplete(
-          (reply, failure) ->
-              onReply(
-                  index, reply != null ? reply : unknown("the node threw " + failure, failure)));
+      stages
+          .get(i)
+          .whenComplete(
+              (reply, failure) ->
+                  onReply(
+                      index,
+                      reply != null ? reply : unknown("the node threw " + failure, failure)));
     }
     synchronized (this) {
       if (!decided) {

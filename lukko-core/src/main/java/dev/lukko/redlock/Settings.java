@@ -49,6 +49,8 @@ record Settings(
 
   /** The remaining time at which a lease of this ttl is extended in the background. */
   long extendAtRemainingNanos(long ttlNanos) {
-    return extendWhenRemaining == null ? ttlNanos / 3 * 2 : extendWhenRemaining.toNanos();
+    return extendWhenRemaining == null
+        ? (ttlNanos - driftNanos(ttlNanos)) / 3 * 2
+        : extendWhenRemaining.toNanos();
   }
 }

@@ -39,7 +39,8 @@ record ValidityWindow(long endNanos, long wallEndMicros) {
   long remainingNanos(long nowNanos, long wallNowMicros) {
     long byMonotonic = endNanos - nowNanos;
     long wallLeft = wallEndMicros - wallNowMicros;
-    long byWall = wallLeft > Long.MAX_VALUE / 1_000 ? Long.MAX_VALUE : wallLeft * 1_000;
+    long farthest = Long.MAX_VALUE / 1_000;
+    long byWall = Math.max(-farthest, Math.min(farthest, wallLeft)) * 1_000;
     return Math.min(byMonotonic, byWall);
   }
 

@@ -1,6 +1,7 @@
 package dev.lukko.redlock;
 
 import dev.lukko.spi.GrantReply;
+import dev.lukko.time.Scheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -34,7 +35,8 @@ final class WaitPlan {
     for (GrantReply.Refused refused : refusals) {
       if (refused.holder().remaining().isPresent()) {
         Duration left = refused.holder().remaining().get();
-        wait = Math.min(wait, Math.max(0, left.toNanos()) + AFTER_EXPIRY_NANOS);
+        long leftNanos = Math.max(0, Scheduler.toNanosSaturated(left));
+        wait = Math.min(wait, Math.min(leftNanos, wait) + AFTER_EXPIRY_NANOS);
       }
     }
     return wait;

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class RedisLink {
   private static final System.Logger LOG = System.getLogger(RedisLink.class.getName());
-  private static final long MIN_BACKOFF_MILLIS = 20;
+  private static final long MIN_BACKOFF_MILLIS = 10;
   private static final long MAX_BACKOFF_MILLIS = 1_000;
   private static final long RESEND_MILLIS = 500;
 

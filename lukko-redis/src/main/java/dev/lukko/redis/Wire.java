@@ -33,7 +33,8 @@ final class Wire {
   private final StatefulRedisConnection<String, String> connection;
   private final Timer timer;
   private final Duration commandTimeout;
-  private final AtomicBoolean closed = new AtomicBoolean();
+  private final AtomicBoolean closing = new AtomicBoolean();
+  private final CompletableFuture<Void> closed = new CompletableFuture<>();
   private final AtomicInteger outstanding = new AtomicInteger();
   private volatile long lastReplyNanos = System.nanoTime();
 
@@ -47,11 +48,13 @@ final class Wire {
     return connection.isOpen();
   }
 
-  /** Ends the connection; the first call says when it has ended. */
+  /** Ends the connection; completes when it has ended. */
   CompletableFuture<Void> close() {
-    return closed.compareAndSet(false, true)
-        ? connection.closeAsync()
-        : CompletableFuture.completedFuture(null);
+    if (closing.compareAndSet(false, true)) {
+      var unused =
+          connection.closeAsync().whenComplete((nothing, error) -> closed.complete(nothing));
+    }
+    return closed;
   }
 
   /** Sends a request; the stage completes with the reply or with a {@link NodeFaultException}. */

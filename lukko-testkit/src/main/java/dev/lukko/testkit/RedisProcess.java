@@ -86,8 +86,9 @@ final class RedisProcess implements AutoCloseable {
       started.destroyForcibly();
       awaitExit(started);
       // Between the look for a free port and the bind another process may have taken it; a port
-      // that must stay the same is asked for again until the bound, a free one is drawn anew.
-      boolean portWasLost = log().contains("Address already in use");
+      // that must stay the same is asked for again until the bound, a free one is drawn anew. The
+      // C libraries word the error differently: "Address in use", "Address already in use".
+      boolean portWasLost = log().matches("(?s).*Address (already )?in use.*");
       if (!portWasLost
           || System.nanoTime() - deadlineNanos > 0
           || (!portIsChosen && attempt == MAX_PORTS)) {

@@ -1,0 +1,223 @@
+package dev.lukko.cli;
+
+import dev.lukko.Holder;
+import dev.lukko.Lease;
+import dev.lukko.LockBusyException;
+import dev.lukko.LockClient;
+import dev.lukko.LockException;
+import dev.lukko.LockNotAcquiredException;
+import dev.lukko.LockRequest;
+import dev.lukko.LossReason;
+import dev.lukko.NodeAnswer;
+import dev.lukko.ReleaseOutcome;
+import dev.lukko.cli.process.ProcessTree;
+import dev.lukko.spi.LockNode;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+
+/** One run of a command under a lock, from the request to the exit code. */
+final class LockedRun {
+
+  private static final Duration SURVEY_TIMEOUT = Duration.ofSeconds(1);
+
+  private final Surroundings surroundings;
+  private final SignalRelay signals;
+  private final LockRequest request;
+  private final List<String> command;
+  private final Duration killAfter;
+  private final String resource;
+
+  LockedRun(
+      Surroundings surroundings,
+      SignalRelay signals,
+      LockRequest request,
+      List<String> command,
+      Duration killAfter) {
+    this.surroundings = surroundings;
+    this.signals = signals;
+    this.request = request;
+    this.command = List.copyOf(command);
+    this.killAfter = killAfter;
+    this.resource = request.resources().get(0);
+  }
+
+  /**
+   * Takes the lock, runs the command, and releases the lock.
+   *
+   * @param locks the client, which the caller closes
+   * @param nodes its nodes, to be asked who has the lock instead
+   * @return the exit code
+   */
+  int run(LockClient locks, List<? extends LockNode> nodes) {
+    Lease lease;
+    try {
+      lease = locks.acquire(request);
+    } catch (IllegalArgumentException outOfRange) {
+      throw new UsageException(String.valueOf(outOfRange.getMessage()));
+    } catch (LockException notAcquired) {
+      return signals.early().map(signal -> signal.exitCode()).orElseGet(() -> refused(notAcquired));
+    }
+    try {
+      return runUnder(lease, nodes);
+    } finally {
+      lease.release();
+    }
+  }
+
+  private int refused(LockException reason) {
+    if (reason instanceof LockBusyException busy) {
+      surroundings.say(
+          name()
+              + " is held by "
+              + busy.holder().map(LockedRun::describe).orElse("another")
+              + (busy.waitExhausted() && !request.maxWait().orElse(Duration.ZERO).isZero()
+                  ? "; gave up after " + Durations.show(busy.waited())
+                  : "; did not wait (see --wait)")
+              + nodesSaid(busy.answers()));
+      return ExitCode.HELD;
+    }
+    if (reason instanceof LockNotAcquiredException unavailable) {
+      surroundings.say(String.valueOf(unavailable.getMessage()));
+      return ExitCode.UNAVAILABLE;
+    }
+    throw reason;
+  }
+
+  private int runUnder(Lease lease, List<? extends LockNode> nodes) {
+    if (signals.early().isPresent()) {
+      return signals.early().get().exitCode();
+    }
+    Process child;
+    try {
+      child = start(lease);
+    } catch (IOException cannotRun) {
+      return explain(cannotRun);
+    }
+    signals.attach(child.toHandle());
+    CompletableFuture<LossReason> lost = lease.lost().toCompletableFuture();
+    // Without a bound: the command may take as long as it likes, and the lease ends when it is
+    // lost, at its ttl at the latest.
+    CompletableFuture.anyOf(child.onExit(), lost).join();
+    boolean ended = !child.isAlive();
+    if (lost.isDone() || (ended && !lease.isValid())) {
+      return stop(child, lost.getNow(LossReason.EXPIRED), nodes);
+    }
+    signals.detach();
+    return release(lease, child.exitValue(), nodes);
+  }
+
+  private Process start(Lease lease) throws IOException {
+    ProcessBuilder builder = new ProcessBuilder(command).inheritIO();
+    builder.environment().put("LUKKO_RESOURCE", resource);
+    builder.environment().put("LUKKO_FENCING_TOKEN", Long.toString(lease.fencingToken()));
+    return builder.start();
+  }
+
+  private int explain(IOException cannotRun) {
+    String program = command.get(0);
+    String message = String.valueOf(cannotRun.getMessage());
+    // The codes of the system: 2 is ENOENT, 20 ENOTDIR, 13 EACCES.
+    if (message.contains("error=2,") || message.contains("error=20,")) {
+      surroundings.say("cannot run '" + program + "' under " + name() + ": not found");
+      return ExitCode.NOT_FOUND;
+    }
+    surroundings.say(
+        "cannot run '"
+            + program
+            + "' under "
+            + name()
+            + ": "
+            + (message.contains("error=13,") ? "not an executable file" : message));
+    return ExitCode.CANNOT_RUN;
+  }
+
+  private int stop(Process child, LossReason reason, List<? extends LockNode> nodes) {
+    ProcessTree tree = new ProcessTree(child.toHandle());
+    boolean ended = !child.isAlive();
+    tree.terminate();
+    surroundings.say(
+        "lost "
+            + name()
+            + ": "
+            + reason.explanation()
+            + (ended
+                ? "; the command had ended meanwhile with exit code " + child.exitValue()
+                : "; ending the command: TERM now, KILL after " + Durations.show(killAfter))
+            + nowHeldBy(nodes));
+    int killed = tree.endWithin(killAfter);
+    if (killed > 0) {
+      surroundings.say(
+          "killed "
+              + killed
+              + (killed == 1 ? " process" : " processes")
+              + " of the command under "
+              + name()
+              + " that had not ended "
+              + Durations.show(killAfter)
+              + " after TERM");
+    }
+    signals.detach();
+    return ExitCode.LOST;
+  }
+
+  private int release(Lease lease, int exitCode, List<? extends LockNode> nodes) {
+    ReleaseOutcome outcome = lease.release();
+    switch (outcome.status()) {
+      case RELEASED -> {
+        return exitCode;
+      }
+      case UNKNOWN -> {
+        surroundings.say(
+            "could not release "
+                + name()
+                + " everywhere; what is left ends by itself within "
+                + Durations.show(request.ttl())
+                + nodesSaid(outcome.answers()));
+        return exitCode;
+      }
+      case NOT_HELD -> {
+        surroundings.say(
+            "lost "
+                + name()
+                + ": "
+                + LossReason.NOT_HELD.explanation()
+                + "; the command had ended meanwhile with exit code "
+                + exitCode
+                + nodesSaid(outcome.answers())
+                + nowHeldBy(nodes));
+        return ExitCode.LOST;
+      }
+    }
+    throw new IllegalStateException(outcome.describe());
+  }
+
+  private String nowHeldBy(List<? extends LockNode> nodes) {
+    Survey survey = Survey.ask(nodes, resource, SURVEY_TIMEOUT);
+    String holders =
+        survey.holders().stream()
+            .map(held -> describe(held.holder()))
+            .collect(Collectors.joining(" and "));
+    return "; now "
+        + (holders.isEmpty() ? StatusText.summary(survey) : "held by " + holders)
+        + "; nodes: "
+        + survey.answers().stream().map(StatusText::brief).collect(Collectors.joining("; "));
+  }
+
+  private static String nodesSaid(List<NodeAnswer> answers) {
+    return "; nodes: "
+        + answers.stream().map(NodeAnswer::toString).collect(Collectors.joining("; "));
+  }
+
+  private static String describe(Holder holder) {
+    return holder.description()
+        + holder.since().map(since -> " since " + since).orElse("")
+        + holder.remaining().map(left -> ", for another " + Durations.show(left)).orElse("");
+  }
+
+  private String name() {
+    return "lock '" + resource + "'";
+  }
+}

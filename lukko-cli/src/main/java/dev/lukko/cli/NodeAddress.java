@@ -1,0 +1,83 @@
+package dev.lukko.cli;
+
+import java.util.Locale;
+
+/**
+ * Where a node is, as its URL says.
+ *
+ * @param url the whole URL, with its password if it has one: never to be shown
+ * @param scheme the part before the colon, in lower case
+ * @param server host and port in lower case, or the path of a socket, by which a server is
+ *     recognised
+ */
+record NodeAddress(String url, String scheme, String server) {
+
+  private static final int DEFAULT_PORT = 6379;
+  private static final String SOCKET = "redis-socket";
+
+  static NodeAddress parse(String url) {
+    int end = url.indexOf("://");
+    if (end <= 0) {
+      throw new UsageException(
+          "node '"
+              + Secrets.hideInWord(url)
+              + "' has no scheme; write "
+              + example(url.substring(url.lastIndexOf('@') + 1))
+              + " (or rediss:// for TLS)");
+    }
+    String scheme = url.substring(0, end).toLowerCase(Locale.ROOT);
+    if (!NodeConnector.SCHEMES.contains(scheme)) {
+      throw new UsageException(
+          "node '"
+              + Secrets.hideInWord(url)
+              + "' has the unknown scheme '"
+              + scheme
+              + "'; known are "
+              + String.join(", ", NodeConnector.SCHEMES));
+    }
+    String rest = url.substring(end + 3);
+    if (scheme.equals(SOCKET)) {
+      return new NodeAddress(url, scheme, rest.substring(rest.lastIndexOf('@') + 1));
+    }
+    String location = rest.substring(rest.lastIndexOf('@') + 1).split("[/?#]", 2)[0];
+    return new NodeAddress(url, scheme, server(url, location.toLowerCase(Locale.ROOT)));
+  }
+
+  private static String server(String url, String location) {
+    int colon = location.lastIndexOf(':');
+    boolean hasPort = colon > location.lastIndexOf(']');
+    String host = hasPort ? location.substring(0, colon) : location;
+    if (host.isEmpty()) {
+      throw new UsageException(
+          "node '" + Secrets.hideInWord(url) + "' has no host; write " + example("localhost"));
+    }
+    return host + ":" + (hasPort ? port(url, location.substring(colon + 1)) : DEFAULT_PORT);
+  }
+
+  private static int port(String url, String text) {
+    try {
+      int port = Integer.parseInt(text);
+      if (port >= 1 && port <= 65_535) {
+        return port;
+      }
+    } catch (NumberFormatException notANumber) {
+      // Refused below.
+    }
+    throw new UsageException(
+        "node '"
+            + Secrets.hideInWord(url)
+            + "' has the port '"
+            + text
+            + "'; it must be a number from 1 to 65535");
+  }
+
+  private static String example(String host) {
+    return "redis://" + (host.contains(":") ? host : host + ":6379");
+  }
+
+  /** The address without user and password. */
+  @Override
+  public String toString() {
+    return scheme + "://" + server;
+  }
+}

@@ -1,0 +1,31 @@
+package dev.lukko.cli;
+
+import dev.lukko.redis.RedisKeyFormat;
+import dev.lukko.redis.RedisNode;
+import dev.lukko.spi.LockNode;
+import java.util.List;
+
+/** Makes nodes of addresses: the only place of the command that knows the stores. */
+final class NodeConnector {
+
+  /** The schemes of the stores, in the order in which they are shown. */
+  static final List<String> SCHEMES = List.of("redis", "rediss", "redis-socket");
+
+  private NodeConnector() {}
+
+  /**
+   * Connects to all nodes at the same time; one that is down is no failure.
+   *
+   * @throws UsageException if a store does not accept an address; no connection is made then
+   */
+  static List<LockNode> connect(List<NodeAddress> addresses, RedisKeyFormat keyFormat) {
+    try {
+      return List.copyOf(
+          RedisNode.builder()
+              .keyFormat(keyFormat)
+              .connectAll(addresses.stream().map(NodeAddress::url).toList()));
+    } catch (IllegalArgumentException malformed) {
+      throw new UsageException("node: " + malformed.getMessage());
+    }
+  }
+}

@@ -1,0 +1,24 @@
+package dev.lukko.cli;
+
+import java.io.PrintWriter;
+import java.util.Map;
+
+/**
+ * What a command has around itself, so that it can be tested inside one JVM.
+ *
+ * @param out standard output
+ * @param err standard error
+ * @param environment the variables of the environment
+ */
+record Surroundings(PrintWriter out, PrintWriter err, Map<String, String> environment) {
+
+  Surroundings {
+    environment = Map.copyOf(environment);
+  }
+
+  /** Tells people on standard error, on one line and without passwords. */
+  void say(String message) {
+    err.println("lukko: " + Secrets.hide(message).replaceAll("\\R", " "));
+    err.flush();
+  }
+}

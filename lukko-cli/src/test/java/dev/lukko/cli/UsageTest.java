@@ -1,0 +1,129 @@
+package dev.lukko.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class UsageTest {
+
+  /** Nobody listens here; a command that is refused before any I/O does not notice. */
+  private static final String NODE = "redis://127.0.0.1:1";
+
+  static Stream<Arguments> wrongCommandLines() {
+    return Stream.of(
+        wrong("unknown command 'rum'; did you mean run?", "rum"),
+        wrong("unknown option '--jsn'; did you mean --json?", "demo", "--jsn"),
+        wrong("unknown argument 'now'", "demo", "now"),
+        wrong("unknown option '--nod'; did you mean --node", "status", "--nod", NODE, "r"),
+        wrong("unknown option '--wiat'", "run", "--wiat", "5s", "--node", NODE, "r", "--", "true"),
+        wrong("no nodes: give --node", "run", "r", "--", "true"),
+        wrong("no nodes: give --node", "status", "r"),
+        wrong("missing required parameter: 'RESOURCE'", "status", "--node", NODE),
+        wrong("no resource: write lukko run RESOURCE -- COMMAND", "run", "--node", NODE),
+        wrong("no resource: write", "run", "--node", NODE, "--", "true"),
+        wrong("no command to run under 'r'", "run", "--node", NODE, "r"),
+        wrong("no command to run under 'r'", "run", "--node", NODE, "r", "--"),
+        wrong("'-l' after the resource 'r' is ambiguous", "run", "--node", NODE, "r", "-l"),
+        wrong("'30' has no unit; write 30s", "run", "--ttl", "30", "--node", NODE, "r", "--", "x"),
+        wrong("'0' has no unit; write 0s", "run", "--wait", "0", "--node", NODE, "r", "--", "x"),
+        wrong("'soon' is not a duration", "run", "--wait=soon", "--node", NODE, "r", "--", "x"),
+        wrong("ttl is PT0S; it must be at least 1 ms", "run", "--ttl=0s", "--node", NODE, "r", "x"),
+        wrong("ttl is 6 min 0 s; it must", "run", "--ttl=6m", "--node", NODE, "r", "--", "x"),
+        wrong("--key-format", "run", "--key-format", "odd", "--node", NODE, "r", "--", "x"),
+        wrong("resource \"\" has 0 characters", "run", "--node", NODE, "", "--", "x"),
+        wrong("the resource has 256 characters", "status", "--node", NODE, "r".repeat(256)),
+        wrong("has the unknown scheme 'http'; known are redis", "status", "--node=http://h", "r"),
+        wrong("has no scheme; write redis://h:6379", "status", "--node", "h", "r"),
+        wrong("has no scheme; write redis://h:1 ", "status", "--node", "h:1", "r"),
+        wrong("has no host", "status", "--node", "redis://:6379", "r"),
+        wrong("has the port '99999'", "status", "--node", "redis://h:99999", "r"),
+        wrong("has the port 'x'", "status", "--node", "redis://h:x", "r"),
+        wrong("given twice", "status", "--node", NODE, "--node", NODE, "r"),
+        wrong("given twice", "status", "--node=redis://H", "--node=rediss://h:6379/2", "r"));
+  }
+
+  private static Arguments wrong(String message, String... args) {
+    return Arguments.of(message, List.of(args));
+  }
+
+  @ParameterizedTest
+  @MethodSource("wrongCommandLines")
+  void aWrongCommandLineIsRefusedOnOneLineThatSaysWhatIsWrong(String message, List<String> args) {
+    Invocation invocation = Invocation.of(args.toArray(String[]::new));
+
+    assertThat(invocation.err()).startsWith("lukko: ").contains(message).containsOnlyOnce("\n");
+    assertThat(invocation.err()).endsWith(" --help')\n");
+    assertThat(invocation.out()).isEmpty();
+    assertThat(invocation.exitCode()).isEqualTo(64);
+  }
+
+  @Test
+  void noCommandIsRefusedWithTheList() {
+    Invocation invocation = Invocation.of();
+
+    assertThat(invocation.exitCode()).isEqualTo(64);
+    assertThat(invocation.err()).contains("no command", "run", "status", "demo");
+    assertThat(invocation.out()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "redis://:s3cret@127.0.0.1:99999",
+        "http://u:s3cret@127.0.0.1",
+        "u:s3cret@127.0.0.1:1",
+        "redis://:s3cr et@",
+        "redis://:s3cret%@127.0.0.1"
+      })
+  void aPasswordIsNotShownWhenItsAddressIsRefused(String url) {
+    Invocation invocation = Invocation.of("run", "--node", url, "r", "--", "true");
+
+    assertThat(invocation.exitCode()).isEqualTo(64);
+    assertThat(invocation.err()).contains("***@").doesNotContain("s3cr");
+  }
+
+  @Test
+  void aPasswordIsNotShownWhenAServerIsGivenTwice() {
+    Invocation invocation =
+        Invocation.with(
+            Map.of("LUKKO_NODES", "redis://:s3cret@h:1, redis://:s3cret@h:1"), "status", "r");
+
+    assertThat(invocation.exitCode()).isEqualTo(64);
+    assertThat(invocation.err()).contains("redis://h:1 is given twice").doesNotContain("s3cret");
+  }
+
+  @Test
+  void aPasswordIsNotShownWhenTheWordIsNotExpected() {
+    Invocation invocation = Invocation.of("demo", "redis://:s3cret@h");
+
+    assertThat(invocation.err()).contains("unknown argument 'redis://***@h'");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "run", "status", "demo"})
+  void helpTellsOfExamplesAndExitCodesInEightyColumns(String command) {
+    Invocation invocation =
+        command.isEmpty() ? Invocation.of("--help") : Invocation.of(command, "--help");
+
+    assertThat(invocation.exitCode()).isZero();
+    assertThat(invocation.err()).isEmpty();
+    assertThat(invocation.out()).contains("Examples:", "lukko " + command).doesNotContain("\u001B");
+    assertThat(invocation.out().lines()).allSatisfy(line -> assertThat(line).hasSizeLessThan(81));
+    assertThat(invocation.out()).contains("Exit codes:", "  64 ");
+  }
+
+  @Test
+  void theVersionIsPrinted() {
+    Invocation invocation = Invocation.of("--version");
+
+    assertThat(invocation.exitCode()).isZero();
+    assertThat(invocation.out()).startsWith("lukko ");
+  }
+}

@@ -1,0 +1,137 @@
+package dev.lukko.redlock;
+
+import dev.lukko.spi.Capability;
+import dev.lukko.spi.ConfirmReply;
+import dev.lukko.spi.ExtendReply;
+import dev.lukko.spi.FairTicket;
+import dev.lukko.spi.GrantReply;
+import dev.lukko.spi.GrantRequest;
+import dev.lukko.spi.Inspection;
+import dev.lukko.spi.LockEntry;
+import dev.lukko.spi.LockNode;
+import dev.lukko.spi.NodeStatus;
+import dev.lukko.spi.ReleaseReply;
+import dev.lukko.spi.Unknown;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.BiFunction;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A node that keeps the rule never to throw, whatever the one behind it does: a store's mistake
+ * costs its vote, and neither hangs a caller nor keeps the other nodes from being asked.
+ */
+final class GuardedNode implements LockNode {
+  private static final System.Logger LOG = System.getLogger(GuardedNode.class.getName());
+
+  private final LockNode node;
+
+  GuardedNode(LockNode node) {
+    this.node = node;
+  }
+
+  private static <R> CompletionStage<R> guarded(
+      Supplier<? extends @Nullable CompletionStage<R>> verb,
+      BiFunction<String, @Nullable Throwable, R> broken) {
+    CompletionStage<R> stage;
+    try {
+      stage = verb.get();
+    } catch (RuntimeException failure) {
+      return CompletableFuture.completedFuture(broken.apply("the node threw " + failure, failure));
+    }
+    if (stage == null) {
+      return CompletableFuture.completedFuture(broken.apply("the node gave no stage", null));
+    }
+    return stage.handle(
+        (reply, failure) ->
+            reply != null
+                ? reply
+                : broken.apply(
+                    failure == null ? "the node gave no reply" : "the node threw " + failure,
+                    failure));
+  }
+
+  private void guarded(String verb, Runnable call) {
+    try {
+      call.run();
+    } catch (RuntimeException failure) {
+      LOG.log(System.Logger.Level.WARNING, name() + " threw in " + verb, failure);
+    }
+  }
+
+  @Override
+  public String name() {
+    return node.name();
+  }
+
+  @Override
+  public Set<Capability> capabilities() {
+    return node.capabilities();
+  }
+
+  @Override
+  public CompletionStage<GrantReply> grant(GrantRequest request) {
+    return guarded(() -> node.grant(request), Unknown::new);
+  }
+
+  @Override
+  public CompletionStage<ConfirmReply> confirm(LockEntry entry, long counter) {
+    return guarded(() -> node.confirm(entry, counter), Unknown::new);
+  }
+
+  @Override
+  public CompletionStage<ExtendReply> extend(LockEntry entry, long ttlMillis) {
+    return guarded(() -> node.extend(entry, ttlMillis), Unknown::new);
+  }
+
+  @Override
+  public CompletionStage<ExtendReply> repair(LockEntry entry, long ttlMillis, long counter) {
+    return guarded(() -> node.repair(entry, ttlMillis, counter), Unknown::new);
+  }
+
+  @Override
+  public CompletionStage<ReleaseReply> release(LockEntry entry) {
+    return guarded(() -> node.release(entry), Unknown::new);
+  }
+
+  @Override
+  public void leave(LockEntry entry, FairTicket ticket) {
+    guarded("leave", () -> node.leave(entry, ticket));
+  }
+
+  @Override
+  public CompletionStage<NodeStatus> status() {
+    return guarded(node::status, (detail, cause) -> NodeStatus.unreachable(detail));
+  }
+
+  @Override
+  public CompletionStage<NodeStatus> admit(NodeStatus seen, long quarantineMillis) {
+    return guarded(
+        () -> node.admit(seen, quarantineMillis),
+        (detail, cause) -> NodeStatus.unreachable(detail));
+  }
+
+  @Override
+  public CompletionStage<Inspection> inspect(String resource) {
+    return node.inspect(resource);
+  }
+
+  @Override
+  public Watch watch(String resource, Runnable hint) {
+    Watch watch;
+    try {
+      watch = node.watch(resource, hint);
+    } catch (RuntimeException failure) {
+      LOG.log(System.Logger.Level.WARNING, name() + " threw in watch", failure);
+      return () -> {};
+    }
+    return () -> guarded("the end of a watch", () -> watch.close());
+  }
+
+  @Override
+  public void close() {
+    guarded("close", node::close);
+  }
+}
