@@ -256,7 +256,7 @@ public final class RedlockBuilder {
     Scheduler used = scheduler == null ? Scheduler.create("lukko") : scheduler;
     try {
       List<LockNode> guarded = nodes.stream().<LockNode>map(GuardedNode::new).toList();
-      List<LockNode> verified = Admission.verified(guarded, strict);
+      List<LockNode> verified = Admission.verified(guarded, strict, quarantine);
       Context context = new Context(verified, settings, ticker, used, new Events(listeners, used));
       return new Redlock(context, closeNodes, scheduler == null);
     } catch (LockException refused) {

@@ -10,21 +10,28 @@ import java.util.HexFormat;
 import java.util.Locale;
 
 /**
- * The scripts that run at the server, one for each verb; their files say what they take and give.
+ * The scripts that run at the server, one for each request; their files say what they take and
+ * give.
  */
 enum Script {
-  GRANT,
+  GRANT("marker.lua", "line.lua"),
   CONFIRM,
   EXTEND,
   REPAIR,
   RELEASE,
-  INSPECT;
+  INSPECT,
+  LEAVE,
+  ADMIT("marker.lua");
 
   private final String text;
   private final String digest;
 
-  Script() {
-    text = read("common.lua") + read(name().toLowerCase(Locale.ROOT) + ".lua");
+  Script(String... parts) {
+    StringBuilder all = new StringBuilder(read("common.lua"));
+    for (String part : parts) {
+      all.append(read(part));
+    }
+    text = all.append(read(name().toLowerCase(Locale.ROOT) + ".lua")).toString();
     digest = sha1(text);
   }
 
