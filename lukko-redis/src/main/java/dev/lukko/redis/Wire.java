@@ -105,7 +105,7 @@ final class Wire {
   CompletableFuture<Void> close() {
     if (closing.compareAndSet(false, true)) {
       var unused =
-          connection.closeAsync().whenComplete((nothing, error) -> closed.complete(nothing));
+          connection.closeAsync().whenComplete((nothing, error) -> closed.complete(null));
     }
     return closed;
   }
