@@ -104,8 +104,7 @@ final class Wire {
   /** Ends the connection; completes when it has ended. */
   CompletableFuture<Void> close() {
     if (closing.compareAndSet(false, true)) {
-      var unused =
-          connection.closeAsync().whenComplete((nothing, error) -> closed.complete(null));
+      var unused = connection.closeAsync().whenComplete((nothing, error) -> closed.complete(null));
     }
     return closed;
   }
