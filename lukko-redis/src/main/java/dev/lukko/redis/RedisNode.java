@@ -41,9 +41,22 @@ import org.jspecify.annotations.Nullable;
  * unknown outcome. A server that is down is not an error: the node tries to connect again, at least
  * once a second, and meanwhile answers at once that it has not been asked. Releases are the
  * exception to both: those with an open outcome (at most 1000) are sent again, on a new connection
- * before anything else.
+ * before any other request about a lock.
  *
- * <p>A release is published on a channel of the resource; see {@link RedisKeyFormat}.
+ * <p>A release is published on a channel of the resource; see {@link RedisKeyFormat}. Whoever waits
+ * subscribes to it, on one more connection.
+ *
+ * <p><b>Servers that forget.</b> A small key, the marker, names the run of the server that may vote
+ * and since when. Every grant looks at it in the same step, so that a server that was flushed, has
+ * evicted it, or was restarted does not vote before a client has decided about it. The first
+ * question on each connection is who the server is: a replica, and another server at an address
+ * that has led to a different one before, get no requests. A node of a cluster has no marker, and
+ * can be the only node of a client but not one of several.
+ *
+ * <p><b>Rights.</b> The server's user needs {@code eval}, {@code evalsha}, the commands inside the
+ * scripts, {@code info}, {@code time}, {@code get} and {@code subscribe}; the keys {@code lukko:*}
+ * and the channels {@code lukko:*} in the default format. With {@code config|get} the node can also
+ * tell how the server persists.
  *
  * <p>Readers' entries are looked through one by one at the server with each request for their
  * resource, so they suit hundreds of readers at a time rather than many thousands.
@@ -306,7 +319,18 @@ public final class RedisNode implements LockNode {
       CompletableFuture<List<Object>> sent,
       Function<List<Object>, T> read,
       Function<NodeFault, T> fail) {
-    return sent.thenApply(read).exceptionally(error -> fail.apply(Faults.ofRequest(error)));
+    return sent.handle(
+        (list, error) -> {
+          if (list == null) {
+            return fail.apply(
+                Faults.ofRequest(error == null ? new IllegalStateException("no reply") : error));
+          }
+          try {
+            return read.apply(list);
+          } catch (RuntimeException garbage) {
+            return fail.apply(Faults.ofRequest(garbage));
+          }
+        });
   }
 
   /**

@@ -337,8 +337,8 @@ class RedisNodeMarkerTest {
               .map(line -> line.replaceAll("^[^\"]*\"([^\"]*)\".*", "$1"))
               .filter(word -> !word.equalsIgnoreCase("CLIENT") && !word.equalsIgnoreCase("HELLO"))
               .toList();
-      assertThat(words.get(0)).isEqualToIgnoringCase("INFO");
-      assertThat(words).startsWith("INFO", "CONFIG", "CONFIG", "GET", "TIME");
+      // the questions for settings are not shown by MONITOR
+      assertThat(words).startsWith("INFO", "GET", "TIME", "EVALSHA");
     }
   }
 

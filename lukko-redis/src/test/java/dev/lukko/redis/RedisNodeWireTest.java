@@ -198,7 +198,7 @@ class RedisNodeWireTest {
     noscript.release();
     assertThat(answer(grant))
         .isInstanceOfSatisfying(
-            Failed.class, failed -> assertThat(failed.detail()).startsWith("NOSCRIPT: "));
+            Failed.class, failed -> assertThat(failed.detail()).startsWith(Failed.WITHDRAWN));
     assertThat(answer(release)).isEqualTo(new ReleaseReply.NotHeld());
     assertThat(server.command("EXISTS", "lukko:{r}")).isEqualTo(0L);
   }
