@@ -18,7 +18,6 @@ import io.netty.util.concurrent.FastThreadLocalThread;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -76,7 +75,9 @@ public final class RedisNode implements LockNode {
   private final Supplier<CompletableFuture<Void>> closeDriver;
 
   /** By owner: what may have to be sent again with its script's text. */
-  private final ConcurrentMap<String, Set<ScriptCall>> creating = new ConcurrentHashMap<>();
+  private final ConcurrentMap<String, ScriptCall> granting = new ConcurrentHashMap<>();
+
+  private final ConcurrentMap<String, ScriptCall> repairing = new ConcurrentHashMap<>();
 
   private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -197,8 +198,8 @@ public final class RedisNode implements LockNode {
 
   @Override
   public CompletionStage<ReleaseReply> release(LockEntry entry) {
-    // A grant that waits to be sent again with its script's text must not come after this.
-    creating.getOrDefault(entry.owner(), Set.of()).forEach(ScriptCall::withdraw);
+    withdraw(granting.get(entry.owner()));
+    withdraw(repairing.get(entry.owner()));
     ScriptCall call = call(Script.RELEASE, entry, channels(entry));
     return reply(link.sendRelease(call), Replies::release, fault -> fault);
   }
@@ -258,26 +259,18 @@ public final class RedisNode implements LockNode {
   }
 
   private CompletableFuture<List<Object>> create(ScriptCall call) {
-    creating.merge(call.owner(), Set.of(call), RedisNode::union);
+    ConcurrentMap<String, ScriptCall> kind = call.script() == Script.GRANT ? granting : repairing;
+    kind.put(call.owner(), call);
     CompletableFuture<List<Object>> sent = link.send(call);
-    var unused =
-        sent.whenComplete(
-            (value, error) ->
-                creating.computeIfPresent(call.owner(), (owner, calls) -> without(calls, call)));
+    var unused = sent.whenComplete((value, error) -> kind.remove(call.owner(), call));
     return sent;
   }
 
-  private static Set<ScriptCall> union(Set<ScriptCall> some, Set<ScriptCall> more) {
-    Set<ScriptCall> all = new HashSet<>(some);
-    all.addAll(more);
-    return all;
-  }
-
-  /** Null, so that the map forgets the owner, if nothing is left. */
-  private static @Nullable Set<ScriptCall> without(Set<ScriptCall> calls, ScriptCall call) {
-    Set<ScriptCall> rest = new HashSet<>(calls);
-    rest.remove(call);
-    return rest.isEmpty() ? null : rest;
+  /** A call that waits to be sent again with its script's text must not come after a release. */
+  private static void withdraw(@Nullable ScriptCall call) {
+    if (call != null) {
+      call.withdraw();
+    }
   }
 
   private ScriptCall call(Script script, LockEntry entry, String... rest) {

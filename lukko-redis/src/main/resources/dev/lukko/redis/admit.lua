@@ -9,5 +9,7 @@
 if standing(KEYS[1], ARGV[4]) ~= ARGV[5] then
   return { 0 }
 end
-redis.call('SET', KEYS[1], ARGV[4] .. ' ' .. integer(now + tonumber(ARGV[6])) .. ' ' .. ARGV[5])
+local quarantine = tonumber(ARGV[6])
+local from = quarantine == 0 and '0' or integer(now + quarantine) -- zero needs no look at the time
+redis.call('SET', KEYS[1], ARGV[4] .. ' ' .. from .. ' ' .. ARGV[5])
 return { 1 }
