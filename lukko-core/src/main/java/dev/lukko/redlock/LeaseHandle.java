@@ -5,6 +5,7 @@ import dev.lukko.LeaseLostException;
 import dev.lukko.LossReason;
 import dev.lukko.ReleaseOutcome;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -82,7 +83,7 @@ final class LeaseHandle implements Lease {
 
   /** What the nodes are asked for; a validity that counts on more would outlive the entries. */
   private static Duration wholeMillis(Duration ttl) {
-    return ttl.minusNanos(ttl.getNano() % 1_000_000);
+    return ttl.truncatedTo(ChronoUnit.MILLIS);
   }
 
   @Override
