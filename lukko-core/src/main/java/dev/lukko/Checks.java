@@ -68,7 +68,17 @@ final class Checks {
   }
 
   private static boolean isWellFormed(String value) {
-    return value.codePoints().noneMatch(point -> point >= 0xD800 && point <= 0xDFFF);
+    for (int i = 0; i < value.length(); i++) {
+      char c = value.charAt(i);
+      if (Character.isHighSurrogate(c)
+          && i + 1 < value.length()
+          && Character.isLowSurrogate(value.charAt(i + 1))) {
+        i++;
+      } else if (Character.isSurrogate(c)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private static Duration required(String field, @Nullable Duration value) {

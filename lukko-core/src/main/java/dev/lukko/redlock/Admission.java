@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -30,6 +29,10 @@ import org.jspecify.annotations.Nullable;
 final class Admission {
   private static final System.Logger LOG = System.getLogger(Admission.class.getName());
   private static final long STATUS_TIMEOUT_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+  private static final String FORGETFUL =
+      "it persists nothing, and quarantine is switched off: after a restart it grants again what is"
+          + " still held";
 
   private static final String SILENT = "no answer within half a second";
 
@@ -201,24 +204,42 @@ final class Admission {
    * @return the nodes, with those in doubt that could not be reached yet
    * @throws LockException naming the nodes and the cause
    */
-  static List<LockNode> verified(List<LockNode> nodes, boolean strict) {
+  static List<LockNode> verified(List<LockNode> nodes, boolean strict, boolean quarantine) {
     List<NodeStatus> statuses = awaited(ask(nodes, LockNode::status));
-    Map<String, String> nodeByIdentity = new ConcurrentHashMap<>();
+    Map<String, String> nodeByIdentity = new HashMap<>();
     List<LockNode> verified = new ArrayList<>(nodes.size());
     for (int i = 0; i < nodes.size(); i++) {
       LockNode node = nodes.get(i);
       NodeStatus status = statuses.get(i);
-      refuseUnfit(node.name(), status, nodeByIdentity);
+      refuseUnfit(node.name(), status, nodes.size(), nodeByIdentity);
       heed(node.name(), status.warnings(), strict);
-      verified.add(status.identity().isPresent() ? node : new UnverifiedNode(node, nodeByIdentity));
+      if (!quarantine && status.traits().contains(NodeStatus.Trait.FORGETFUL)) {
+        heed(node.name(), List.of(FORGETFUL), strict);
+      }
+      verified.add(status.identity().isPresent() ? node : new UnverifiedNode(node, nodes));
     }
     return verified;
   }
 
-  private static void refuseUnfit(
-      String node, NodeStatus status, Map<String, String> nodeByIdentity) {
+  /**
+   * Why a node can never be one of so many nodes; empty if it can, as far as it can be told from
+   * this node alone.
+   */
+  static String unfitness(NodeStatus status, int nodes) {
     if (status.state() == State.UNFIT) {
-      throw new LockException("node " + node + " is unfit to vote: " + status.detail());
+      return status.detail();
+    }
+    return nodes > 1 && status.traits().contains(NodeStatus.Trait.CLUSTER_MEMBER)
+        ? "it belongs to a cluster, which moves keys and fails over by itself; every node of a"
+            + " quorum must be a server of its own"
+        : "";
+  }
+
+  private static void refuseUnfit(
+      String node, NodeStatus status, int nodes, Map<String, String> nodeByIdentity) {
+    String unfitness = unfitness(status, nodes);
+    if (!unfitness.isEmpty()) {
+      throw new LockException("node " + node + " is unfit to vote: " + unfitness);
     }
     if (status.identity().isPresent()) {
       String identity = status.identity().get();

@@ -1,24 +1,37 @@
 package dev.lukko.redlock;
 
 import dev.lukko.LockEvent;
+import dev.lukko.spi.Failed;
 import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.LockNode;
 import dev.lukko.spi.NodeFault;
 import dev.lukko.spi.NodeStatus;
+import dev.lukko.spi.NotVoting;
+import dev.lukko.spi.Unknown;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which nodes take part, as the client's own requests found them; tells the listeners of changes.
+ * Which nodes take part, as the client's own requests found them; tells the listeners of changes,
+ * also when a node that does not take part has another reason for it by now.
  */
 final class NodeStates {
+  private static final String NONE = "";
+
   private final Events events;
-  private final Map<String, Boolean> available = new HashMap<>();
+
+  /** By node, the kind of its fault; {@link #NONE} if it takes part. */
+  private final Map<String, String> faults = new HashMap<>();
 
   NodeStates(Events events) {
     this.events = events;
+  }
+
+  /** Whether there is anybody to tell. */
+  boolean isHeard() {
+    return events.isHeard();
   }
 
   /**
@@ -35,26 +48,42 @@ final class NodeStates {
 
   void saw(LockNode node, GrantReply reply) {
     if (reply instanceof NodeFault fault) {
-      record(node.name(), false, fault.detail());
+      String kind = kindOf(fault);
+      if (!kind.equals(Failed.WITHDRAWN)) {
+        record(node.name(), kind, fault.detail());
+      }
     } else {
-      record(node.name(), true, "it answers");
+      record(node.name(), NONE, "it answers");
     }
   }
 
   void saw(LockNode node, NodeStatus status) {
-    record(node.name(), status.state() == NodeStatus.State.VOTING, status.describe());
+    boolean votes = status.state() == NodeStatus.State.VOTING;
+    record(node.name(), votes ? NONE : status.state().name(), status.describe());
   }
 
-  private void record(String node, boolean takesPart, String detail) {
+  /** A coarse kind: the same fault in changing words, or now late and now lost, is no news. */
+  private static String kindOf(NodeFault fault) {
+    if (fault instanceof NotVoting notVoting) {
+      return notVoting.status().state().name();
+    }
+    if (fault instanceof Unknown) {
+      return "unknown";
+    }
+    int colon = fault.detail().indexOf(':');
+    return colon < 0 ? fault.detail() : fault.detail().substring(0, colon);
+  }
+
+  private void record(String node, String fault, String detail) {
     if (!events.isHeard()) {
       return;
     }
-    Boolean before;
+    String before;
     synchronized (this) {
-      before = available.put(node, takesPart);
+      before = faults.put(node, fault);
     }
-    boolean expected = before == null || before;
-    if (takesPart != expected) {
+    boolean takesPart = fault.equals(NONE);
+    if (!fault.equals(before == null ? NONE : before)) {
       events.emit(() -> new LockEvent.NodeStateChanged(node, takesPart, detail));
     }
   }

@@ -15,7 +15,6 @@ import dev.lukko.spi.NotVoting;
 import dev.lukko.spi.ReleaseReply;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -27,42 +26,60 @@ import java.util.concurrent.CompletionStage;
  */
 final class UnverifiedNode implements LockNode {
   private final LockNode node;
-  private final Map<String, String> nodeByIdentity;
+  private final List<LockNode> nodes;
   private volatile boolean verified;
 
   /**
    * A node in doubt.
    *
-   * @param nodeByIdentity the names of the client's nodes whose identity is known; grows with this
-   *     one
+   * @param nodes all nodes of the client, this one included
    */
-  UnverifiedNode(LockNode node, Map<String, String> nodeByIdentity) {
+  UnverifiedNode(LockNode node, List<LockNode> nodes) {
     this.node = node;
-    this.nodeByIdentity = nodeByIdentity;
+    this.nodes = nodes;
   }
 
   @Override
   public CompletionStage<GrantReply> grant(GrantRequest request) {
-    return verified ? node.grant(request) : node.status().thenCompose(s -> grant(request, s));
+    return verified ? node.grant(request) : node.status().thenCompose(s -> verify(request, s));
   }
 
-  private CompletionStage<GrantReply> grant(GrantRequest request, NodeStatus status) {
+  /**
+   * Asks the others anew: they may have been restarted, under another identity, since the start.
+   */
+  private CompletionStage<GrantReply> verify(GrantRequest request, NodeStatus status) {
     if (status.identity().isEmpty()) {
       return CompletableFuture.completedFuture(new Failed(status.describe()));
     }
-    String known = nodeByIdentity.putIfAbsent(status.identity().get(), name());
-    if (known != null && !known.equals(name())) {
-      NodeStatus twin =
-          new NodeStatus(
-              NodeStatus.State.UNFIT,
-              Optional.empty(),
-              "it is the same server as " + known + ", which votes already",
-              Duration.ZERO,
-              List.of());
-      return CompletableFuture.completedFuture(new NotVoting(twin));
+    String unfitness = Admission.unfitness(status, nodes.size());
+    if (!unfitness.isEmpty()) {
+      return refuse(unfitness);
     }
-    verified = true;
-    return node.grant(request);
+    CompletionStage<Optional<LockNode>> twin = CompletableFuture.completedFuture(Optional.empty());
+    for (LockNode other : nodes) {
+      if (other != node) {
+        twin =
+            twin.thenCombine(
+                other.status(),
+                (found, seen) ->
+                    seen.identity().equals(status.identity()) ? Optional.of(other) : found);
+      }
+    }
+    return twin.thenCompose(
+        found -> {
+          if (found.isPresent()) {
+            return refuse(
+                "it is the same server as " + found.get().name() + "; it would vote twice");
+          }
+          verified = true;
+          return node.grant(request);
+        });
+  }
+
+  private static CompletionStage<GrantReply> refuse(String why) {
+    NodeStatus unfit =
+        new NodeStatus(NodeStatus.State.UNFIT, Optional.empty(), why, Duration.ZERO, List.of());
+    return CompletableFuture.completedFuture(new NotVoting(unfit));
   }
 
   @Override

@@ -11,6 +11,12 @@ import org.jspecify.annotations.Nullable;
  */
 public record Failed(String detail, @Nullable Throwable cause) implements NodeFault {
 
+  /**
+   * The class of a request that was withdrawn by the release of its own owner before it had reached
+   * the store: nothing is wrong with the node.
+   */
+  public static final String WITHDRAWN = "WITHDRAWN";
+
   /** A failure without an underlying one. */
   public Failed(String detail) {
     this(detail, null);

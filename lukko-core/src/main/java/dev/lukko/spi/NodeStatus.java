@@ -3,6 +3,7 @@ package dev.lukko.spi;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Whether a node may vote, and what else is to be known of it.
@@ -13,13 +14,23 @@ import java.util.Optional;
  * @param detail why it may not vote, or since when; for people; may be empty
  * @param remaining how long its quarantine lasts yet; zero unless it is quarantined
  * @param warnings what makes the node less safe than it could be, each with its consequence
+ * @param traits what a client must know that has this node among others
  */
 public record NodeStatus(
     State state,
     Optional<String> identity,
     String detail,
     Duration remaining,
-    List<String> warnings) {
+    List<String> warnings,
+    Set<Trait> traits) {
+
+  /** What a client must know that has this node among others. */
+  public enum Trait {
+    /** It belongs to a cluster, which moves keys and fails over by itself: no independent node. */
+    CLUSTER_MEMBER,
+    /** A restart loses all that it has granted, so that it needs the quarantine. */
+    FORGETFUL
+  }
 
   /** Whether a node may vote. */
   public enum State {
@@ -41,6 +52,17 @@ public record NodeStatus(
 
   public NodeStatus {
     warnings = List.copyOf(warnings);
+    traits = Set.copyOf(traits);
+  }
+
+  /** A status of a node without traits. */
+  public NodeStatus(
+      State state,
+      Optional<String> identity,
+      String detail,
+      Duration remaining,
+      List<String> warnings) {
+    this(state, identity, detail, remaining, warnings, Set.of());
   }
 
   /** A node that votes, without warnings. */

@@ -15,15 +15,12 @@ class OwnerValueTest {
   private static final Instant NOW = Instant.parse("2026-01-31T12:00:00.123456Z");
   private final SecureRandom random = new SecureRandom();
 
-  private static String secretOf(String value) {
-    return value.substring(0, value.indexOf(' '));
-  }
-
   @Test
   void everyValueIsAnotherAndHasAtLeast128RandomBits() {
     Set<String> values = new HashSet<>();
     for (int i = 0; i < 10_000; i++) {
-      String secret = secretOf(OwnerValue.create(random, NOW, "same"));
+      String owner = OwnerValue.create(random, NOW, "same");
+      String secret = owner.substring(0, owner.indexOf(' '));
       assertThat(secret).hasSize(27).matches("[A-Za-z0-9_-]+"); // 27 * 6 bits
       values.add(secret);
     }
@@ -37,7 +34,7 @@ class OwnerValueTest {
     assertThat(holder.description()).isEqualTo("4711@web-1/main nightly billing");
     assertThat(holder.since()).hasValue(NOW);
     assertThat(holder.remaining()).hasValue(Duration.ofMillis(1_500));
-    assertThat(holder.toString()).doesNotContain(secretOf(value));
+    assertThat(holder.toString()).doesNotContain(value.substring(0, value.indexOf(' ')));
   }
 
   @Test

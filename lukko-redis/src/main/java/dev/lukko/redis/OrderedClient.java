@@ -6,9 +6,11 @@ import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.protocol.DefaultEndpoint;
 import io.lettuce.core.protocol.RedisCommand;
+import io.lettuce.core.pubsub.PubSubEndpoint;
 import io.lettuce.core.resource.ClientResources;
 import io.netty.channel.Channel;
 import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A client whose connections send commands in the order in which they are handed over, by whatever
@@ -30,6 +32,25 @@ final class OrderedClient extends RedisClient {
     return new OrderedEndpoint(getOptions(), getResources());
   }
 
+  @Override
+  protected <K, V> PubSubEndpoint<K, V> createPubSubEndpoint() {
+    return new OrderedPubSubEndpoint<>(getOptions(), getResources());
+  }
+
+  /** Hands over a command in the thread of its connection, behind those handed over before. */
+  private static void inOrder(
+      @Nullable Channel channel, RedisCommand<?, ?, ?> command, Runnable write) {
+    if (channel == null) {
+      write.run(); // which rejects it
+      return;
+    }
+    try {
+      channel.eventLoop().execute(write);
+    } catch (RejectedExecutionException closed) {
+      command.completeExceptionally(new RedisException("Connection is closed", closed));
+    }
+  }
+
   private static final class OrderedEndpoint extends DefaultEndpoint {
 
     OrderedEndpoint(ClientOptions options, ClientResources resources) {
@@ -38,15 +59,20 @@ final class OrderedClient extends RedisClient {
 
     @Override
     public <K, V, T> RedisCommand<K, V, T> write(RedisCommand<K, V, T> command) {
-      Channel current = channel;
-      if (current == null) {
-        return super.write(command); // which rejects it
-      }
-      try {
-        current.eventLoop().execute(() -> super.write(command));
-      } catch (RejectedExecutionException closed) {
-        command.completeExceptionally(new RedisException("Connection is closed", closed));
-      }
+      inOrder(channel, command, () -> super.write(command));
+      return command;
+    }
+  }
+
+  private static final class OrderedPubSubEndpoint<A, B> extends PubSubEndpoint<A, B> {
+
+    OrderedPubSubEndpoint(ClientOptions options, ClientResources resources) {
+      super(options, resources);
+    }
+
+    @Override
+    public <K, V, T> RedisCommand<K, V, T> write(RedisCommand<K, V, T> command) {
+      inOrder(channel, command, () -> super.write(command));
       return command;
     }
   }

@@ -12,8 +12,10 @@ package dev.lukko.redis;
 public enum RedisKeyFormat {
   /**
    * {@code lukko:{resource}} for the entry, {@code lukko:{resource}:token} for the counter, {@code
-   * lukko:{resource}:released} for the channel of releases. A name that begins with a closing brace
-   * or a backslash is preceded by a backslash.
+   * lukko:{resource}:line} for fair waiters, {@code lukko:{resource}:released} for the channel of
+   * releases. A name that begins with a closing brace or a backslash is preceded by a backslash.
+   * The server's marker is {@code lukko:marker} with a control character (code 1) before its last
+   * word, which no resource can contain.
    */
   PREFIXED {
     @Override
@@ -27,13 +29,19 @@ public enum RedisKeyFormat {
     String beside(String resource, String what) {
       return entry(resource) + ":" + what;
     }
+
+    @Override
+    String marker() {
+      return "lukko:\u0001marker";
+    }
   },
 
   /**
    * The resource itself for the entry, as libraries for Redlock in other languages name it, so that
-   * they and this one exclude each other. The counter and the channel are named {@code
-   * lukko:token:{tag}:resource} and {@code lukko:released:{tag}:resource}, with a control character
-   * (code 1) behind {@code lukko}, which no resource can contain.
+   * they and this one exclude each other. The counter, the line and the channel are named {@code
+   * lukko:token:{tag}:resource}, {@code lukko:line:{tag}:resource} and {@code
+   * lukko:released:{tag}:resource}, the server's marker {@code lukko:marker}, all with a control
+   * character (code 1) behind {@code lukko}, which no resource can contain.
    */
   PLAIN {
     @Override
@@ -45,6 +53,11 @@ public enum RedisKeyFormat {
     String beside(String resource, String what) {
       return "lukko\u0001:" + what + ":{" + HashSlots.tagFor(resource) + "}:" + resource;
     }
+
+    @Override
+    String marker() {
+      return "lukko\u0001:marker";
+    }
   };
 
   /** The key of the entry. */
@@ -52,6 +65,13 @@ public enum RedisKeyFormat {
 
   /** The key of something that is kept for the resource apart from the entry. */
   abstract String beside(String resource, String what);
+
+  /** The key of the marker, of which a server has one for each format. */
+  abstract String marker();
+
+  String line(String resource) {
+    return beside(resource, "line");
+  }
 
   String counter(String resource) {
     return beside(resource, "token");

@@ -3,13 +3,14 @@ package dev.lukko.redis;
 import static java.lang.System.Logger.Level.INFO;
 import static java.lang.System.Logger.Level.WARNING;
 
+import dev.lukko.redis.Standing.Known;
 import dev.lukko.spi.Failed;
 import dev.lukko.spi.NodeFault;
+import dev.lukko.spi.NodeStatus;
+import dev.lukko.spi.NotVoting;
 import dev.lukko.spi.Unknown;
-import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisCommandExecutionException;
-import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.StringCodec;
@@ -25,18 +26,23 @@ import org.jspecify.annotations.Nullable;
 /**
  * The way to one server: a {@link Wire} while there is one, and the attempts to make a new one.
  *
+ * <p>Before anything else, a new connection is used to ask the server who it is. One that must not
+ * vote is left again, and tried anew as one that is down.
+ *
  * <p>Reconnecting is done here and not by the driver, because a driver that reconnects sends again
  * what was under way, and because the open releases must be the first requests on a new connection.
  */
 final class RedisLink {
   private static final System.Logger LOG = System.getLogger(RedisLink.class.getName());
-  private static final long MIN_BACKOFF_MILLIS = 20;
+  private static final long MIN_BACKOFF_MILLIS = 10;
   private static final long MAX_BACKOFF_MILLIS = 1_000;
   private static final long RESEND_MILLIS = 500;
 
   private final RedisClient client;
   private final RedisURI uri;
   private final String name;
+  private final String markerKey;
+  private final Duration connectTimeout;
   private final Duration commandTimeout;
   private final Timer timer;
   private final CountDownLatch firstTry = new CountDownLatch(1);
@@ -45,17 +51,27 @@ final class RedisLink {
 
   // guarded by the lock, wire also read without it
   private volatile @Nullable Wire wire;
-  private volatile Failed down = new Failed("not connected: the first connection is being made");
+  private volatile NodeFault down = new Failed("not connected: the first connection is being made");
+  private @Nullable Wire joining;
+  private Known known = Known.NOBODY;
   private long longestTtlNanos;
   private long backoffMillis = MIN_BACKOFF_MILLIS;
   private boolean outageIsLogged;
   private boolean resendIsScheduled;
   private boolean closed;
 
-  RedisLink(RedisClient client, RedisURI uri, String name, Duration commandTimeout) {
+  RedisLink(
+      RedisClient client,
+      RedisURI uri,
+      String name,
+      String markerKey,
+      Duration connectTimeout,
+      Duration commandTimeout) {
     this.client = client;
     this.uri = uri;
     this.name = name;
+    this.markerKey = markerKey;
+    this.connectTimeout = connectTimeout;
     this.commandTimeout = commandTimeout;
     this.timer = client.getResources().timer();
   }
@@ -116,7 +132,7 @@ final class RedisLink {
         return sendOn(current, release);
       }
       pending.keep(release);
-      Unknown kept = new Unknown(down.detail() + "; the release is kept and sent later");
+      NodeFault kept = new Unknown(down.detail() + "; the release is kept and sent later");
       return CompletableFuture.failedFuture(new NodeFaultException(closed ? down : kept));
     } finally {
       lock.unlock();
@@ -179,12 +195,50 @@ final class RedisLink {
 
   private void onTried(
       @Nullable StatefulRedisConnection<String, String> connection, @Nullable Throwable error) {
+    Wire fresh = null;
     lock.lock();
     try {
       if (connection == null) {
         onDown(error == null ? new Failed("not connected") : Faults.ofConnecting(error));
+        firstTry.countDown();
       } else {
-        onConnected(connection);
+        fresh = new Wire(connection, timer, commandTimeout);
+        if (closed) {
+          var unused = fresh.close();
+          return;
+        }
+        joining = fresh;
+      }
+    } finally {
+      lock.unlock();
+    }
+    if (fresh != null) {
+      Wire examined = fresh;
+      var unused =
+          fresh
+              .survey(markerKey, connectTimeout)
+              .whenComplete((survey, fault) -> onSurveyed(examined, survey, fault));
+    }
+  }
+
+  /** Nothing else was asked of this server yet: first it is clear who it is. */
+  private void onSurveyed(Wire fresh, @Nullable Survey survey, @Nullable Throwable error) {
+    lock.lock();
+    try {
+      joining = null;
+      if (closed) {
+        var unused = fresh.close();
+      } else if (survey == null) {
+        var unused = fresh.close();
+        onDown(error == null ? new Failed("not connected") : notConnected(Faults.ofRequest(error)));
+      } else {
+        NodeStatus status = Standing.of(survey, known);
+        if (status.state() == NodeStatus.State.UNFIT) {
+          var unused = fresh.close();
+          onDown(new NotVoting(status));
+        } else {
+          onConnected(fresh, survey.facts());
+        }
       }
     } finally {
       lock.unlock();
@@ -192,23 +246,23 @@ final class RedisLink {
     }
   }
 
-  private void onConnected(StatefulRedisConnection<String, String> connection) {
-    Wire fresh = new Wire(connection, timer, commandTimeout);
-    if (closed) {
-      var unused = fresh.close();
-      return;
-    }
-    connection.addListener(
-        new RedisConnectionStateListener() {
-          @Override
-          public void onRedisDisconnected(RedisChannelHandler<?, ?> handler) {
-            onLost(fresh);
-          }
-        });
+  /** A request was not sent, whatever became of the question who the server is. */
+  private static Failed notConnected(NodeFault fault) {
+    return fault instanceof Failed failed
+        ? failed
+        : new Failed("not connected: " + fault.detail(), fault.cause());
+  }
+
+  private void onConnected(Wire fresh, ServerFacts server) {
+    fresh.onDisconnected(() -> onLost(fresh));
     // Before anybody else can use the connection: no new grant overtakes an old release.
     sendPending(fresh);
     wire = fresh;
     backoffMillis = MIN_BACKOFF_MILLIS;
+    if (!known.run().equals(server.run()) && !server.note().isEmpty()) {
+      LOG.log(INFO, "{0}: {1}", name, server.note());
+    }
+    known = new Known(server.run(), fresh.lastReplyNanos());
     if (outageIsLogged) {
       outageIsLogged = false;
       LOG.log(INFO, "{0} is connected", name);
@@ -223,6 +277,7 @@ final class RedisLink {
     try {
       var unused = lost.close();
       if (wire == lost) {
+        known = new Known(known.run(), lost.lastReplyNanos());
         onDown(new Failed("not connected: the connection was lost"));
       }
     } finally {
@@ -230,7 +285,7 @@ final class RedisLink {
     }
   }
 
-  private void onDown(Failed reason) {
+  private void onDown(NodeFault reason) {
     wire = null;
     if (closed) {
       return;
@@ -264,14 +319,51 @@ final class RedisLink {
     connect();
   }
 
+  /** Looks at the server; never fails. */
+  CompletableFuture<NodeStatus> status() {
+    Wire current = wire;
+    if (current == null) {
+      return CompletableFuture.completedFuture(statusWithout(down));
+    }
+    return current
+        .survey(markerKey, commandTimeout)
+        .thenApply(survey -> Standing.of(survey, Known.NOBODY)) // one connection, one server
+        .exceptionally(error -> statusWithout(Faults.ofRequest(error)));
+  }
+
+  private static NodeStatus statusWithout(NodeFault fault) {
+    return fault instanceof NotVoting unfit
+        ? unfit.status()
+        : NodeStatus.unreachable(fault.detail());
+  }
+
+  /** Sends a request to that run of the server only; gives null if another one is there by now. */
+  @Nullable CompletableFuture<List<Object>> sendTo(String run, ScriptCall call) {
+    Wire current = wire;
+    ServerFacts server = current == null ? null : current.server();
+    return current != null && server != null && server.run().equals(run)
+        ? current.send(call)
+        : null;
+  }
+
+  /** What a marker means at the server that is connected. */
+  NodeStatus statusOf(String marker, long serverMillis) {
+    Wire current = wire;
+    ServerFacts server = current == null ? null : current.server();
+    return server == null
+        ? NodeStatus.unreachable(down.detail())
+        : Standing.ofMarker(server, marker, serverMillis);
+  }
+
   /** Ends the connection and all attempts. The client is not closed. */
   CompletableFuture<Void> close() {
     lock.lock();
     try {
       closed = true;
       down = new Failed("closed: the node " + name + " is closed");
-      Wire current = wire;
+      Wire current = wire != null ? wire : joining;
       wire = null;
+      joining = null;
       return current == null ? CompletableFuture.completedFuture(null) : current.close();
     } finally {
       lock.unlock();

@@ -3,29 +3,34 @@ package dev.lukko.redis;
 import dev.lukko.spi.Capability;
 import dev.lukko.spi.ConfirmReply;
 import dev.lukko.spi.ExtendReply;
+import dev.lukko.spi.FairTicket;
 import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.Inspection;
 import dev.lukko.spi.LockEntry;
 import dev.lukko.spi.LockNode;
 import dev.lukko.spi.NodeFault;
+import dev.lukko.spi.NodeStatus;
 import dev.lukko.spi.ReleaseReply;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.netty.util.concurrent.FastThreadLocalThread;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A lock node on one Redis or Valkey server (version 6 or later), through the driver Lettuce.
@@ -35,9 +40,22 @@ import java.util.function.Supplier;
  * unknown outcome. A server that is down is not an error: the node tries to connect again, at least
  * once a second, and meanwhile answers at once that it has not been asked. Releases are the
  * exception to both: those with an open outcome (at most 1000) are sent again, on a new connection
- * before anything else.
+ * before any other request about a lock.
  *
- * <p>A release is published on a channel of the resource; see {@link RedisKeyFormat}.
+ * <p>A release is published on a channel of the resource; see {@link RedisKeyFormat}. Whoever waits
+ * subscribes to it, on one more connection.
+ *
+ * <p><b>Servers that forget.</b> A small key, the marker, names the run of the server that may vote
+ * and since when. Every grant looks at it in the same step, so that a server that was flushed, has
+ * evicted it, or was restarted does not vote before a client has decided about it. The first
+ * question on each connection is who the server is: a replica, and another server at an address
+ * that has led to a different one before, get no requests. A node of a cluster has no marker, and
+ * can be the only node of a client but not one of several.
+ *
+ * <p><b>Rights.</b> The server's user needs {@code eval}, {@code evalsha}, the commands inside the
+ * scripts, {@code info}, {@code time}, {@code get} and {@code subscribe}; the keys {@code lukko:*}
+ * and the channels {@code lukko:*} in the default format. With {@code config|get} the node can also
+ * tell how the server persists.
  *
  * <p>Readers' entries are looked through one by one at the server with each request for their
  * resource, so they suit hundreds of readers at a time rather than many thousands.
@@ -53,8 +71,14 @@ public final class RedisNode implements LockNode {
   private final RedisKeyFormat format;
   private final long retentionMillis;
   private final RedisLink link;
+  private final ReleaseHints hints;
   private final Supplier<CompletableFuture<Void>> closeDriver;
-  private final Set<ScriptCall> creating = ConcurrentHashMap.newKeySet();
+
+  /** By owner: what may have to be sent again with its script's text. */
+  private final ConcurrentMap<String, ScriptCall> granting = new ConcurrentHashMap<>();
+
+  private final ConcurrentMap<String, ScriptCall> repairing = new ConcurrentHashMap<>();
+
   private final AtomicBoolean closed = new AtomicBoolean();
 
   RedisNode(
@@ -62,11 +86,13 @@ public final class RedisNode implements LockNode {
       RedisKeyFormat format,
       Duration retention,
       RedisLink link,
+      ReleaseHints hints,
       Supplier<CompletableFuture<Void>> closeDriver) {
     this.name = name;
     this.format = format;
     this.retentionMillis = retention.toMillis();
     this.link = link;
+    this.hints = hints;
     this.closeDriver = closeDriver;
   }
 
@@ -113,21 +139,33 @@ public final class RedisNode implements LockNode {
 
   @Override
   public Set<Capability> capabilities() {
-    return Set.of(Capability.SHARED);
+    return EnumSet.allOf(Capability.class);
   }
 
   @Override
   public CompletionStage<GrantReply> grant(GrantRequest request) {
     LockEntry entry = request.entry();
+    FairTicket ticket = request.ticket();
+    List<String> keys = keys(entry);
+    List<String> arguments = arguments(entry);
+    arguments.add(""); // for the run of the server
+    arguments.add(Long.toString(request.ttlMillis()));
+    arguments.add(Long.toString(request.proposal()));
+    arguments.add(Long.toString(keepMillis(request.ttlMillis())));
+    if (ticket != null) {
+      entry.resources().forEach(resource -> keys.add(format.line(resource)));
+      arguments.add(ticket.waiter());
+      arguments.add(Long.toString(ticket.order()));
+      arguments.add(Long.toString(ticket.leaseMillis()));
+    }
     ScriptCall call =
-        call(
-            Script.GRANT,
-            entry,
-            Long.toString(request.ttlMillis()),
-            Long.toString(request.proposal()),
-            Long.toString(keepMillis(request.ttlMillis())));
+        new ScriptCall(Script.GRANT, entry.owner(), format.marker(), array(keys), array(arguments));
     link.noteTtl(request.ttlMillis());
-    return reply(create(call), list -> Replies.grant(list, call.keys()), fault -> fault);
+    if (!hints.isIdle()) {
+      entry.resources().forEach(resource -> hints.asking(format.channel(resource)));
+    }
+    return reply(
+        create(call), list -> Replies.grant(list, call.keys(), link::statusOf), fault -> fault);
   }
 
   @Override
@@ -160,38 +198,109 @@ public final class RedisNode implements LockNode {
 
   @Override
   public CompletionStage<ReleaseReply> release(LockEntry entry) {
-    String[] channels = entry.resources().stream().map(format::channel).toArray(String[]::new);
-    // A grant that waits to be sent again with its script's text must not come after this.
-    creating.stream()
-        .filter(call -> call.owner().equals(entry.owner()))
-        .forEach(ScriptCall::withdraw);
-    ScriptCall call = call(Script.RELEASE, entry, channels);
+    withdraw(granting.get(entry.owner()));
+    withdraw(repairing.get(entry.owner()));
+    ScriptCall call = call(Script.RELEASE, entry, channels(entry));
     return reply(link.sendRelease(call), Replies::release, fault -> fault);
+  }
+
+  /** Sends it once and waits for nothing: a place that is not given up ends by its own lease. */
+  @Override
+  public void leave(LockEntry entry, FairTicket ticket) {
+    String[] lines = entry.resources().stream().map(format::line).toArray(String[]::new);
+    List<String> arguments = arguments(entry);
+    arguments.add(ticket.waiter());
+    arguments.addAll(List.of(channels(entry)));
+    link.send(new ScriptCall(Script.LEAVE, entry.owner(), lines, array(arguments)));
+  }
+
+  /**
+   * {@inheritDoc}
+   *
+   * <p>The identity is the server's run id, which every start makes anew. An address that leads to
+   * a server other than before, one that was up all the time, makes the node unfit until the former
+   * server is back or the node is made anew.
+   */
+  @Override
+  public CompletionStage<NodeStatus> status() {
+    return link.status();
+  }
+
+  @Override
+  public CompletionStage<NodeStatus> admit(NodeStatus seen, long quarantineMillis) {
+    String run = seen.identity().orElse("");
+    String[] marker = {format.marker()};
+    String state = seen.state() == NodeStatus.State.RESTARTED ? Marker.RESTARTED : Marker.UNMARKED;
+    ScriptCall call =
+        new ScriptCall(
+            Script.ADMIT, "", marker, "", "", "0", run, state, Long.toString(quarantineMillis));
+    CompletableFuture<List<Object>> sent = seen.awaitsAdmission() ? link.sendTo(run, call) : null;
+    return sent == null
+        ? status()
+        : sent.handle((done, error) -> done).thenCompose(done -> status());
   }
 
   @Override
   public CompletionStage<Inspection> inspect(String resource) {
     String[] keys = {format.entry(resource), format.counter(resource)};
-    ScriptCall call = new ScriptCall(Script.INSPECT, "", keys, "", "");
+    ScriptCall call = new ScriptCall(Script.INSPECT, "", keys, "", "", "1");
     return link.send(call).thenApply(list -> Replies.inspection(list, keys[0]));
   }
 
+  /**
+   * {@inheritDoc}
+   *
+   * <p>Hints come by a connection of their own, one for all resources, made with the first watch
+   * and again whenever it breaks. They are called in a thread of the driver.
+   */
+  @Override
+  public Watch watch(String resource, Runnable hint) {
+    return hints.watch(format.channel(resource), hint);
+  }
+
   private CompletableFuture<List<Object>> create(ScriptCall call) {
-    creating.add(call);
+    ConcurrentMap<String, ScriptCall> kind = call.script() == Script.GRANT ? granting : repairing;
+    kind.put(call.owner(), call);
     CompletableFuture<List<Object>> sent = link.send(call);
-    var unused = sent.whenComplete((value, error) -> creating.remove(call));
+    var unused = sent.whenComplete((value, error) -> kind.remove(call.owner(), call));
     return sent;
   }
 
+  /** A call that waits to be sent again with its script's text must not come after a release. */
+  private static void withdraw(@Nullable ScriptCall call) {
+    if (call != null) {
+      call.withdraw();
+    }
+  }
+
   private ScriptCall call(Script script, LockEntry entry, String... rest) {
-    List<String> keys = new ArrayList<>(2 * entry.resources().size());
+    List<String> arguments = arguments(entry);
+    arguments.addAll(List.of(rest));
+    return new ScriptCall(script, entry.owner(), array(keys(entry)), array(arguments));
+  }
+
+  private List<String> keys(LockEntry entry) {
+    List<String> keys = new ArrayList<>(3 * entry.resources().size());
     entry.resources().forEach(resource -> keys.add(format.entry(resource)));
     entry.resources().forEach(resource -> keys.add(format.counter(resource)));
-    String[] arguments = new String[rest.length + 2];
-    arguments[0] = entry.owner();
-    arguments[1] = entry.shared() ? "shared" : "exclusive";
-    System.arraycopy(rest, 0, arguments, 2, rest.length);
-    return new ScriptCall(script, entry.owner(), keys.toArray(String[]::new), arguments);
+    return keys;
+  }
+
+  /** What every script gets. */
+  private static List<String> arguments(LockEntry entry) {
+    List<String> arguments = new ArrayList<>(10);
+    arguments.add(entry.owner());
+    arguments.add(entry.shared() ? "shared" : "exclusive");
+    arguments.add(Integer.toString(entry.resources().size()));
+    return arguments;
+  }
+
+  private String[] channels(LockEntry entry) {
+    return entry.resources().stream().map(format::channel).toArray(String[]::new);
+  }
+
+  private static String[] array(List<String> list) {
+    return list.toArray(String[]::new);
   }
 
   /** A counter outlives its entry in any case. */
@@ -203,7 +312,18 @@ public final class RedisNode implements LockNode {
       CompletableFuture<List<Object>> sent,
       Function<List<Object>, T> read,
       Function<NodeFault, T> fail) {
-    return sent.thenApply(read).exceptionally(error -> fail.apply(Faults.ofRequest(error)));
+    return sent.handle(
+        (list, error) -> {
+          if (list == null) {
+            return fail.apply(
+                Faults.ofRequest(error == null ? new IllegalStateException("no reply") : error));
+          }
+          try {
+            return read.apply(list);
+          } catch (RuntimeException garbage) {
+            return fail.apply(Faults.ofRequest(garbage));
+          }
+        });
   }
 
   /**
@@ -216,7 +336,9 @@ public final class RedisNode implements LockNode {
       return;
     }
     CompletableFuture<Void> ended =
-        link.close().exceptionally(error -> null).thenCompose(done -> closeDriver.get());
+        CompletableFuture.allOf(link.close(), hints.close())
+            .exceptionally(error -> null)
+            .thenCompose(done -> closeDriver.get());
     if (Thread.currentThread() instanceof FastThreadLocalThread) {
       return; // it would wait for itself
     }

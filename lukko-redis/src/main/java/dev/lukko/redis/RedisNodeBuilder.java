@@ -6,6 +6,7 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -172,9 +173,13 @@ public final class RedisNodeBuilder {
               : ended.exceptionally(error -> null).thenCompose(done -> SharedResources.release());
         };
     String shown = name != null ? name : address.name();
-    RedisLink link = new RedisLink(client, uri, shown, commandTimeout);
+    RedisLink link =
+        new RedisLink(client, uri, shown, keyFormat.marker(), connectTimeout, commandTimeout);
+    ReleaseHints hints =
+        new ReleaseHints(
+            () -> client.connectPubSubAsync(StringCodec.UTF8, uri), shown, resources.timer());
     link.connect();
-    return new Started(new RedisNode(shown, keyFormat, counterRetention, link, close), link);
+    return new Started(new RedisNode(shown, keyFormat, counterRetention, link, hints, close), link);
   }
 
   private ClientOptions options(@Nullable RedisClient callers) {

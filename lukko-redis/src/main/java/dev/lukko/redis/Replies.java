@@ -5,6 +5,8 @@ import dev.lukko.spi.ConfirmReply;
 import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.Inspection;
+import dev.lukko.spi.NodeStatus;
+import dev.lukko.spi.NotVoting;
 import dev.lukko.spi.OwnerValue;
 import dev.lukko.spi.ReleaseReply;
 import java.time.Duration;
@@ -12,18 +14,30 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /** Reads what the scripts return; the forms are named at the head of their files. */
 final class Replies {
   private static final long YES = 1;
   private static final long OTHER = 2;
+  private static final long NOT_VOTING = 3;
 
   private Replies() {}
 
-  static GrantReply grant(List<Object> reply, String[] keys) {
-    return number(reply, 0) == YES
-        ? new GrantReply.Granted(number(reply, 1))
+  /**
+   * A grant's reply.
+   *
+   * @param statusOf makes a status from a marker and the server's time in milliseconds
+   */
+  static GrantReply grant(
+      List<Object> reply, String[] keys, BiFunction<String, Long, NodeStatus> statusOf) {
+    long code = number(reply, 0);
+    if (code == YES) {
+      return new GrantReply.Granted(number(reply, 1));
+    }
+    return code == NOT_VOTING
+        ? new NotVoting(statusOf.apply(text(reply, 1), number(reply, 2)))
         : new GrantReply.Refused(number(reply, 1), holder(reply, keys));
   }
 
@@ -72,6 +86,10 @@ final class Replies {
     @Nullable Duration remaining = remainingMillis < 0 ? null : Duration.ofMillis(remainingMillis);
     if (kind.equals("exclusive") || kind.equals("shared")) {
       return OwnerValue.describe(owner, remaining);
+    }
+    if (kind.equals("waiting")) {
+      return new Holder(
+          "a waiter with an earlier place", Optional.empty(), Optional.ofNullable(remaining));
     }
     return new Holder(
         "a foreign key '" + key + "' of type " + kind,

@@ -10,22 +10,37 @@ import java.util.HexFormat;
 import java.util.Locale;
 
 /**
- * The scripts that run at the server, one for each verb; their files say what they take and give.
+ * The scripts that run at the server, one for each request; their files say what they take and
+ * give.
  */
 enum Script {
-  GRANT,
+  GRANT("marker.lua", "line.lua"),
   CONFIRM,
   EXTEND,
   REPAIR,
   RELEASE,
-  INSPECT;
+  INSPECT,
+  LEAVE,
+  ADMIT("marker.lua");
 
   private final String text;
   private final String digest;
 
-  Script() {
-    text = read("common.lua") + read(name().toLowerCase(Locale.ROOT) + ".lua");
+  Script(String... parts) {
+    String file = name().toLowerCase(Locale.ROOT) + ".lua";
+    StringBuilder all = new StringBuilder(hasQuickCase() ? read("quick_" + file) : "");
+    all.append(read("common.lua"));
+    for (String part : parts) {
+      all.append(read(part));
+    }
+    text = all.append(read(file)).toString();
     digest = sha1(text);
+  }
+
+  /** Whether a file of its own answers the common case without what the others need. */
+  private boolean hasQuickCase() {
+    String name = name();
+    return name.equals("GRANT") || name.equals("RELEASE") || name.equals("EXTEND");
   }
 
   String text() {

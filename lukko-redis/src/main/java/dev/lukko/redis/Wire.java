@@ -2,6 +2,8 @@ package dev.lukko.redis;
 
 import dev.lukko.spi.Failed;
 import dev.lukko.spi.Unknown;
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -33,9 +35,11 @@ final class Wire {
   private final StatefulRedisConnection<String, String> connection;
   private final Timer timer;
   private final Duration commandTimeout;
-  private final AtomicBoolean closed = new AtomicBoolean();
+  private final AtomicBoolean closing = new AtomicBoolean();
+  private final CompletableFuture<Void> closed = new CompletableFuture<>();
   private final AtomicInteger outstanding = new AtomicInteger();
   private volatile long lastReplyNanos = System.nanoTime();
+  private volatile @Nullable ServerFacts server;
 
   Wire(StatefulRedisConnection<String, String> connection, Timer timer, Duration commandTimeout) {
     this.connection = connection;
@@ -43,15 +47,66 @@ final class Wire {
     this.commandTimeout = commandTimeout;
   }
 
+  /** Looks at the server at the other end; the first look also says whom the marker must name. */
+  CompletableFuture<Survey> survey(String markerKey, Duration timeout) {
+    CompletableFuture<Survey> result = new CompletableFuture<>();
+    try {
+      Timeout expiry = startTimer(result, timeout);
+      Survey.of(connection, markerKey)
+          .whenComplete(
+              (survey, error) -> {
+                expiry.cancel();
+                if (survey == null) {
+                  Throwable cause = error == null ? new IllegalStateException("no reply") : error;
+                  result.completeExceptionally(new NodeFaultException(Faults.ofRequest(cause)));
+                } else {
+                  lastReplyNanos = survey.atNanos();
+                  server = survey.facts();
+                  result.complete(survey);
+                }
+              });
+    } catch (RuntimeException e) { // the driver was shut down
+      result.completeExceptionally(new NodeFaultException(Faults.ofRequest(e)));
+    }
+    return result;
+  }
+
+  /** The server at the other end; null before the first look. */
+  @Nullable ServerFacts server() {
+    return server;
+  }
+
+  /** The run that the marker must name; empty if the server has no marker. */
+  private String run() {
+    ServerFacts facts = server;
+    return facts == null || facts.clusterMember() ? "" : facts.run();
+  }
+
+  /** When the server last answered, on the monotonic clock. */
+  long lastReplyNanos() {
+    return lastReplyNanos;
+  }
+
+  void onDisconnected(Runnable action) {
+    connection.addListener(
+        new RedisConnectionStateListener() {
+          @Override
+          public void onRedisDisconnected(RedisChannelHandler<?, ?> handler) {
+            action.run();
+          }
+        });
+  }
+
   boolean isOpen() {
     return connection.isOpen();
   }
 
-  /** Ends the connection; the first call says when it has ended. */
+  /** Ends the connection; completes when it has ended. */
   CompletableFuture<Void> close() {
-    return closed.compareAndSet(false, true)
-        ? connection.closeAsync()
-        : CompletableFuture.completedFuture(null);
+    if (closing.compareAndSet(false, true)) {
+      var unused = connection.closeAsync().whenComplete((nothing, error) -> closed.complete(null));
+    }
+    return closed;
   }
 
   /** Sends a request; the stage completes with the reply or with a {@link NodeFaultException}. */
@@ -64,16 +119,16 @@ final class Wire {
       return reply;
     }
     try {
-      long startNanos = System.nanoTime();
-      Timeout timeout =
-          timer.newTimeout(
-              expired -> expire(reply, startNanos), commandTimeout.toNanos(), TimeUnit.NANOSECONDS);
+      Timeout timeout = startTimer(reply, commandTimeout);
       var unused = reply.whenComplete((value, error) -> timeout.cancel());
       track(
           connection
               .async()
               .evalsha(
-                  call.script().digest(), ScriptOutputType.MULTI, call.keys(), call.arguments()),
+                  call.script().digest(),
+                  ScriptOutputType.MULTI,
+                  call.keys(run()),
+                  call.arguments(run())),
           (value, error) -> {
             if (error != null && Faults.isUnknownScript(error)) {
               sendText(call, reply);
@@ -99,8 +154,8 @@ final class Wire {
                             .eval(
                                 call.script().text(),
                                 ScriptOutputType.MULTI,
-                                call.keys(),
-                                call.arguments()),
+                                call.keys(run()),
+                                call.arguments(run())),
                         (value, error) -> settle(reply, value, error)));
     if (!sent) {
       reply.completeExceptionally(
@@ -136,11 +191,17 @@ final class Wire {
     }
   }
 
-  private void expire(CompletableFuture<List<Object>> reply, long startNanos) {
+  private Timeout startTimer(CompletableFuture<?> reply, Duration timeout) {
+    long startNanos = System.nanoTime();
+    return timer.newTimeout(
+        expired -> expire(reply, startNanos, timeout), timeout.toNanos(), TimeUnit.NANOSECONDS);
+  }
+
+  private void expire(CompletableFuture<?> reply, long startNanos, Duration timeout) {
     boolean silent = lastReplyNanos - startNanos < 0;
     reply.completeExceptionally(
         new NodeFaultException(
-            new Unknown("timeout: no reply within " + commandTimeout.toMillis() + " ms")));
+            new Unknown("timeout: no reply within " + timeout.toMillis() + " ms")));
     if (silent) {
       var unused = close(); // behind whatever was sent when the reply failed just now
     }

@@ -1,13 +1,14 @@
 -- What every script of this package begins with.
 --
--- KEYS   n entries, then their n counters, in the order of the resources
--- ARGV   1 owner, 2 'exclusive' or 'shared', then what the script itself names
+-- KEYS   n entries, then their n counters, in the order of the resources, then what the script
+--        itself names
+-- ARGV   1 owner, 2 'exclusive' or 'shared', 3 n, then what the script itself names
 --
 -- An entry is a string that holds the owner, or, for readers, a hash of
 -- owner -> "end:counter": when the reader's time is over in milliseconds of this server's clock,
 -- and the number that its grant got. Numbers stay below 2^53, where Lua's are exact.
 
-local resources = #KEYS / 2
+local resources = tonumber(ARGV[3])
 local owner = ARGV[1]
 local shared = ARGV[2] == 'shared'
 local MAX_COUNTER = 9007199254740991

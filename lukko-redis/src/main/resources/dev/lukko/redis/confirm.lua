@@ -1,13 +1,13 @@
 -- Raises the counters to a number, if the owner still holds and all counters are below it.
 --
 -- KEYS     entries, counters
--- ARGV     1 owner, 2 mode, 3 the number, 4 retention of the counters in ms
+-- ARGV     1 owner, 2 mode, 3 n, 4 the number, 5 retention of the counters in ms
 -- returns  { 1 }                   confirmed
 --          { 2, highest counter }   a counter is not below the number, nothing changed
 --          { 0 }                    not held, nothing changed
 --          an error COUNTER         nothing changed
 
-local number, retention = tonumber(ARGV[3]), tonumber(ARGV[4])
+local number, retention = tonumber(ARGV[4]), tonumber(ARGV[5])
 
 local highest, failure = highest_counter()
 if failure then

@@ -1,12 +1,12 @@
 -- Lets the entry live for ttl from now on, if the owner holds all of it.
 --
 -- KEYS     entries, counters
--- ARGV     1 owner, 2 mode, 3 ttl ms, 4 retention of the counters in ms, at least ttl
+-- ARGV     1 owner, 2 mode, 3 n, 4 ttl ms, 5 retention of the counters in ms, at least ttl
 -- returns  { 1 }                                         extended
 --          { 0 }                                         an entry is missing, nothing changed
 --          { 2, 0, index, kind, holder, remaining ms }   held by another, nothing changed
 
-local ttl, retention = tonumber(ARGV[3]), ARGV[4]
+local ttl, retention = tonumber(ARGV[4]), ARGV[5]
 
 local other, mine = look_at_all()
 if other then

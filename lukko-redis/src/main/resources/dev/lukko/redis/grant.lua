@@ -1,20 +1,42 @@
 -- Grants the entry and raises the counters, unless somebody else is in the way.
 --
--- KEYS     entries, counters
--- ARGV     1 owner, 2 mode, 3 ttl ms, 4 proposal, 5 retention of the counters in ms, at least ttl
+-- KEYS     entries, counters, lines if the request queues, the marker if there is a run to check
+-- ARGV     1 owner, 2 mode, 3 n, 4 run of the server or empty, 5 ttl ms, 6 proposal, 7 retention of
+--          the counters in ms, at least ttl; and if the request queues, 8 waiter, 9 order, 10 lease
+--          of the place in ms
 -- returns  { 1, counter }                                             granted
---          { 0, highest counter, index, kind, holder, remaining ms }  refused, nothing changed
+--          { 0, highest counter, index, kind, holder, remaining ms }  refused, nothing changed but
+--                                                                     the place in the line
+--          { 3, marker, now ms }                                      may not vote, nothing changed
 --          an error COUNTER                                           nothing changed
 
-local ttl, proposal, retention = tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
+local run, ttl, proposal, retention = ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7]
+local waiter, order, lease = ARGV[8], tonumber(ARGV[9]), tonumber(ARGV[10])
 
+if run ~= '' then
+  local state, marker = standing(KEYS[#KEYS], run)
+  if state ~= 'voting' then
+    return { 3, marker, now }
+  end
+end
 local highest, failure = highest_counter()
 if failure then
   return failure
 end
 local other, mine, stored = look_at_all()
+for i = 1, waiter and resources or 0 do
+  local line = KEYS[2 * resources + i]
+  redis.call('HSET', line, waiter, integer(order) .. ':' .. integer(now + lease))
+  local first, ends = first_of(line)
+  if not other and mine < resources and first ~= waiter then
+    other = { i, 'waiting', '', ends - now }
+  end
+end
 if other then
   return { 0, highest, other[1], other[2], other[3], other[4] }
+end
+for i = 1, waiter and resources or 0 do
+  redis.call('HDEL', KEYS[2 * resources + i], waiter)
 end
 if mine == resources then
   -- The same request again. While an exclusive owner holds, nobody else raises its counters.

@@ -1,7 +1,7 @@
 -- Tells what is stored for one resource; changes nothing.
 --
 -- KEYS     entry, counter
--- ARGV     1 and 2 empty
+-- ARGV     1 and 2 empty, 3 one
 -- returns  { counter or -1, kind, holder, remaining ms, holder, remaining ms, ... }
 --          kind is 'none', 'exclusive', 'shared', or the type of a foreign key, whose holder is ''
 --          an error COUNTER

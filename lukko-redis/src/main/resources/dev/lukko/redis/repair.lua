@@ -2,12 +2,13 @@
 -- unless somebody else is in the way.
 --
 -- KEYS     entries, counters
--- ARGV     1 owner, 2 mode, 3 ttl ms, 4 retention of the counters in ms, at least ttl, 5 the number
+-- ARGV     1 owner, 2 mode, 3 n, 4 ttl ms, 5 retention of the counters in ms, at least ttl,
+--          6 the number
 -- returns  { 1 }                                         extended, all of it is there
 --          { 2, 0, index, kind, holder, remaining ms }   held by another, nothing changed
 --          an error COUNTER                              nothing changed
 
-local ttl, retention, number = tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])
+local ttl, retention, number = tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6])
 
 local _, failure = highest_counter()
 if failure then

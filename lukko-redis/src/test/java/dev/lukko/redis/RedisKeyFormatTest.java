@@ -38,9 +38,11 @@ class RedisKeyFormatTest {
   @EnumSource
   void noTwoResourcesShareAKey(RedisKeyFormat format) {
     Map<String, String> owners = new HashMap<>();
+    owners.put(format.marker(), "the marker");
     for (String name : awkwardNames()) {
       assertThat(owners.put(format.entry(name), name)).as("entry of %s", name).isNull();
       assertThat(owners.put(format.counter(name), name)).as("counter of %s", name).isNull();
+      assertThat(owners.put(format.line(name), name)).as("line of %s", name).isNull();
     }
   }
 
@@ -53,6 +55,7 @@ class RedisKeyFormatTest {
         assertThat(server.command("CLUSTER", "KEYSLOT", format.counter(name)))
             .as("%s and %s", format.entry(name), format.counter(name))
             .isEqualTo(slot);
+        assertThat(server.command("CLUSTER", "KEYSLOT", format.line(name))).isEqualTo(slot);
         assertThat((long) HashSlots.of(HashSlots.hashed(format.entry(name)))).isEqualTo(slot);
       }
     }

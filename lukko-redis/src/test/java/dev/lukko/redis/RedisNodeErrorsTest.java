@@ -39,7 +39,7 @@ class RedisNodeErrorsTest {
         RedisServer.builder()
             .config("enable-debug-command yes", "busy-reply-threshold 20", "save 3600 1000000")
             .start();
-    node = RedisNode.connect(server.url());
+    node = Requests.connect(server.url());
   }
 
   @AfterEach

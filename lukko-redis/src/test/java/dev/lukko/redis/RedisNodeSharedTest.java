@@ -46,6 +46,7 @@ class RedisNodeSharedTest {
   @BeforeEach
   void empty() {
     server.command("FLUSHALL");
+    Requests.admit(node);
   }
 
   @Test

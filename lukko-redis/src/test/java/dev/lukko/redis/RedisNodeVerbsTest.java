@@ -51,6 +51,7 @@ class RedisNodeVerbsTest {
   @BeforeEach
   void empty() {
     server.command("FLUSHALL");
+    Requests.admit(node);
   }
 
   @Test

@@ -8,6 +8,8 @@ import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.Inspection;
 import dev.lukko.spi.LockEntry;
+import dev.lukko.spi.NodeStatus;
+import dev.lukko.spi.NotVoting;
 import dev.lukko.spi.ReleaseReply;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -37,8 +39,29 @@ final class Requests {
     return future.join();
   }
 
+  /** Connects to a new server, and lets it vote as a client would. */
+  static RedisNode connect(String url) {
+    RedisNode node = RedisNode.connect(url);
+    admit(node);
+    return node;
+  }
+
+  static NodeStatus admit(RedisNode node) {
+    return answer(node.admit(answer(node.status()), 0));
+  }
+
+  /** Asks as a client does: a server without a marker is admitted, and asked again. */
   static GrantReply grant(RedisNode node, LockEntry entry, long proposal) {
-    return answer(node.grant(new GrantRequest(entry, TTL, proposal)));
+    return grant(node, new GrantRequest(entry, TTL, proposal));
+  }
+
+  static GrantReply grant(RedisNode node, GrantRequest request) {
+    GrantReply reply = answer(node.grant(request));
+    if (reply instanceof NotVoting notVoting && notVoting.status().awaitsAdmission()) {
+      answer(node.admit(notVoting.status(), 0));
+      return answer(node.grant(request));
+    }
+    return reply;
   }
 
   static long granted(RedisNode node, LockEntry entry, long proposal) {

@@ -33,7 +33,7 @@ public final class FaultProxy implements AutoCloseable {
   private static final Duration BIND_TIMEOUT = Duration.ofSeconds(5);
   private static final Duration JOIN_TIMEOUT = Duration.ofSeconds(5);
 
-  private final InetSocketAddress server;
+  private volatile InetSocketAddress server;
   private final int port;
   private final FaultPlan plan = new FaultPlan();
   private final Set<ProxiedConnection> connections = ConcurrentHashMap.newKeySet();
@@ -174,6 +174,16 @@ public final class FaultProxy implements AutoCloseable {
   /** Resets (RST, not FIN) every open connection. New ones are taken as before. */
   public void resetConnections() {
     connections.forEach(ProxiedConnection::reset);
+  }
+
+  /**
+   * Leads new connections to another server, as a load balancer or a changed name does. Open ones
+   * stay where they are.
+   *
+   * @param other the server
+   */
+  public void leadTo(RedisServer other) {
+    server = new InetSocketAddress(InetAddress.getLoopbackAddress(), other.port());
   }
 
   /** Refuses new connections, as a machine does on which nothing listens. Open ones stay. */

@@ -148,7 +148,12 @@ public final class FaultyNode implements LockNode {
 
   @Override
   public void leave(LockEntry entry, FairTicket ticket) {
-    node.leave(entry, ticket);
+    pass(
+        () -> {
+          node.leave(entry, ticket);
+          return CompletableFuture.completedFuture(true);
+        },
+        false);
   }
 
   @Override

@@ -1,11 +1,16 @@
 package dev.lukko.cli.demo;
 
 import dev.lukko.cli.demo.DemoResult.Counts;
+import dev.lukko.fencing.Fence;
+import dev.lukko.fencing.StaleTokenException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One book of the ledger: some invoices, and every posting of them, in the order in which they
@@ -23,9 +28,9 @@ final class Book {
   private record Posting(int invoice, long token) {}
 
   private final int invoices;
-  private final boolean fenced;
+  private final @Nullable Fence fence;
   private final List<Posting> postings = new ArrayList<>();
-  private final Map<Integer, Long> highestTokens = new LinkedHashMap<>();
+  private final Set<Integer> posted = new HashSet<>();
   private final TreeMap<Integer, Runnable> milestones = new TreeMap<>();
   private int refused;
 
@@ -33,11 +38,11 @@ final class Book {
    * A book without postings.
    *
    * @param invoices how many invoices it has; they are numbered from 1
-   * @param fenced whether it refuses a write with a token below the highest seen for the invoice
+   * @param fence what refuses a stale token, or null if every write lands
    */
-  Book(int invoices, boolean fenced) {
+  Book(int invoices, @Nullable Fence fence) {
     this.invoices = invoices;
-    this.fenced = fenced;
+    this.fence = fence;
   }
 
   /** Runs an action once, when this many invoices are posted, before the writer gets its answer. */
@@ -49,7 +54,7 @@ final class Book {
   synchronized List<Integer> pending() {
     List<Integer> pending = new ArrayList<>();
     for (int invoice = 1; invoice <= invoices; invoice++) {
-      if (!highestTokens.containsKey(invoice)) {
+      if (!posted.contains(invoice)) {
         pending.add(invoice);
       }
     }
@@ -57,7 +62,7 @@ final class Book {
   }
 
   synchronized boolean isPosted(int invoice) {
-    return highestTokens.containsKey(invoice);
+    return posted.contains(invoice);
   }
 
   /**
@@ -71,14 +76,14 @@ final class Book {
       if (invoice < 1 || invoice > invoices) {
         throw new IllegalArgumentException("there is no invoice " + invoice);
       }
-      long highest = highestTokens.getOrDefault(invoice, 0L);
-      if (fenced && token < highest) {
+      // Inside the monitor, so that nothing comes between the check and the write.
+      if (fence != null && isStale(fence, invoice, token)) {
         refused++;
         return false;
       }
       postings.add(new Posting(invoice, token));
-      highestTokens.put(invoice, Math.max(highest, token));
-      if (!milestones.isEmpty() && milestones.firstKey() <= highestTokens.size()) {
+      posted.add(invoice);
+      if (!milestones.isEmpty() && milestones.firstKey() <= posted.size()) {
         milestone = milestones.pollFirstEntry().getValue();
       }
     }
@@ -86,6 +91,15 @@ final class Book {
       milestone.run();
     }
     return true;
+  }
+
+  private static boolean isStale(Fence fence, int invoice, long token) {
+    try {
+      fence.check("invoice:" + invoice, token);
+      return false;
+    } catch (StaleTokenException refusedByTheFence) {
+      return true;
+    }
   }
 
   /** Counts what has landed, from the postings alone. */
@@ -99,7 +113,6 @@ final class Book {
       }
       highest.merge(posting.invoice(), posting.token(), Math::max);
     }
-    int posted = highest.size();
-    return new Counts(invoices, posted, postings.size() - posted, stale, refused);
+    return new Counts(invoices, highest.size(), postings.size() - highest.size(), stale, refused);
   }
 }

@@ -1,6 +1,7 @@
 package dev.lukko.cli.demo;
 
 import dev.lukko.cli.demo.DemoResult.Counts;
+import dev.lukko.fencing.InMemoryFence;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -21,10 +22,10 @@ public final class Demo {
   private static final Duration START_TIMEOUT = Duration.ofSeconds(30);
 
   private final Screen screen;
-  private final Book unlocked = new Book(INVOICES, false);
-  private final Book redlock = new Book(INVOICES, false);
-  private final Book withoutFence = new Book(1, false);
-  private final Book withFence = new Book(1, true);
+  private final Book unlocked = new Book(INVOICES, null);
+  private final Book redlock = new Book(INVOICES, null);
+  private final Book withoutFence = new Book(1, null);
+  private final Book withFence = new Book(1, new InMemoryFence());
 
   /** A demo that is told on a screen. */
   public Demo(Screen screen) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import dev.lukko.cli.demo.DemoResult.Counts;
+import dev.lukko.fencing.InMemoryFence;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -12,7 +13,7 @@ class BookTest {
 
   @Test
   void everyPostingBeyondTheFirstIsADoubleCharge() {
-    Book book = new Book(3, false);
+    Book book = new Book(3, null);
     book.post(1, 0);
     book.post(2, 0);
     book.post(1, 0);
@@ -26,7 +27,7 @@ class BookTest {
 
   @Test
   void aPostingBehindAHigherTokenIsStale() {
-    Book book = new Book(1, false);
+    Book book = new Book(1, null);
     book.post(1, 34);
 
     assertThat(book.post(1, 33)).isTrue();
@@ -36,7 +37,7 @@ class BookTest {
 
   @Test
   void theFenceRefusesALowerTokenAndCountsIt() {
-    Book book = new Book(2, true);
+    Book book = new Book(2, new InMemoryFence());
     book.post(1, 34);
 
     assertThat(book.post(1, 33)).isFalse();
@@ -48,7 +49,7 @@ class BookTest {
 
   @Test
   void aMilestoneRunsOnceWhenSoManyInvoicesArePosted() {
-    Book book = new Book(3, false);
+    Book book = new Book(3, null);
     List<Integer> seen = new ArrayList<>();
     book.at(2, () -> seen.add(book.audit().posted()));
 
@@ -63,6 +64,6 @@ class BookTest {
 
   @Test
   void anUnknownInvoiceIsRefused() {
-    assertThatIllegalArgumentException().isThrownBy(() -> new Book(1, false).post(2, 0));
+    assertThatIllegalArgumentException().isThrownBy(() -> new Book(1, null).post(2, 0));
   }
 }

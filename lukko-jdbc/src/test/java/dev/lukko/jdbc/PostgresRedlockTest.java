@@ -1,0 +1,8 @@
+package dev.lukko.jdbc;
+
+class PostgresRedlockTest extends JdbcRedlockContract {
+  @Override
+  TestDatabase database() {
+    return Databases.postgres();
+  }
+}

@@ -1,0 +1,8 @@
+package dev.lukko.jdbc;
+
+class SqliteRedlockTest extends JdbcRedlockContract {
+  @Override
+  TestDatabase database() {
+    return Databases.sqlite();
+  }
+}

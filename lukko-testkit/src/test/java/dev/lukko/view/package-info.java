@@ -1,0 +1,2 @@
+/** Tests of what stands on a client: views, leadership, advice, recordings. */
+package dev.lukko.view;
