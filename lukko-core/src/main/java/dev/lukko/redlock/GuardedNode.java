@@ -27,9 +27,16 @@ final class GuardedNode implements LockNode {
   private static final System.Logger LOG = System.getLogger(GuardedNode.class.getName());
 
   private final LockNode node;
+  private final OpenReleases releases;
 
-  GuardedNode(LockNode node) {
+  /**
+   * A guard.
+   *
+   * @param releases where releases are noted while they are on their way
+   */
+  GuardedNode(LockNode node, OpenReleases releases) {
     this.node = node;
+    this.releases = releases;
   }
 
   private static <R> CompletionStage<R> guarded(
@@ -93,7 +100,9 @@ final class GuardedNode implements LockNode {
 
   @Override
   public CompletionStage<ReleaseReply> release(LockEntry entry) {
-    return guarded(() -> node.release(entry), Unknown::new);
+    CompletionStage<ReleaseReply> reply = guarded(() -> node.release(entry), Unknown::new);
+    releases.add(reply);
+    return reply;
   }
 
   @Override

@@ -9,7 +9,6 @@ import dev.lukko.LossReason;
 import dev.lukko.spi.Capability;
 import dev.lukko.spi.LockNode;
 import dev.lukko.time.Scheduler;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -78,13 +77,16 @@ import java.util.concurrent.ExecutionException;
  */
 public final class Redlock implements LockClient {
   private final Context context;
+  private final OpenReleases releases;
   private final boolean closeNodes;
   private final boolean closeScheduler;
   private final Set<AcquireLoop> acquiring = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
 
-  Redlock(Context context, boolean closeNodes, boolean closeScheduler) {
+  Redlock(
+      Context context, OpenReleases releases, boolean closeNodes, boolean closeScheduler) {
     this.context = context;
+    this.releases = releases;
     this.closeNodes = closeNodes;
     this.closeScheduler = closeScheduler;
   }
@@ -194,16 +196,15 @@ public final class Redlock implements LockClient {
     for (AcquireLoop loop : acquiring) {
       loop.abort(closedWhile(loop));
     }
-    List<CompletableFuture<?>> releases = new ArrayList<>();
     for (Hold hold : context.holds) {
       hold.lose(LossReason.CLIENT_CLOSED);
       if (context.settings.releaseOnClose()) {
-        releases.add(hold.release());
+        hold.release();
       }
     }
-    releases.forEach(CompletableFuture::join);
     context.admission.close();
     if (closeNodes) {
+      releases.await(context.settings.closeTimeoutNanos());
       context.nodes.forEach(LockNode::close);
     }
     if (closeScheduler) {

@@ -254,17 +254,24 @@ public final class RedlockBuilder {
             traceLeaks,
             description == null ? ProcessName.get() : description);
     Scheduler used = scheduler == null ? Scheduler.create("lukko") : scheduler;
+    OpenReleases releases = new OpenReleases();
+    List<LockNode> guarded =
+        nodes.stream().<LockNode>map(node -> new GuardedNode(node, releases)).toList();
     try {
+<<<<<<< HEAD
+      List<LockNode> verified = Admission.verified(guarded, strict);
+=======
       List<LockNode> guarded = nodes.stream().<LockNode>map(GuardedNode::new).toList();
       List<LockNode> verified = Admission.verified(guarded, strict, quarantine);
+>>>>>>> main
       Context context = new Context(verified, settings, ticker, used, new Events(listeners, used));
-      return new Redlock(context, closeNodes, scheduler == null);
+      return new Redlock(context, releases, closeNodes, scheduler == null);
     } catch (LockException refused) {
       if (scheduler == null) {
         used.close();
       }
       if (closeNodes) {
-        nodes.forEach(LockNode::close);
+        guarded.forEach(LockNode::close);
       }
       throw refused;
     }

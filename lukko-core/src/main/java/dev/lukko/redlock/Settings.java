@@ -35,6 +35,11 @@ record Settings(
     return Math.max(MIN_NODE_TIMEOUT_NANOS, Math.min(MAX_NODE_TIMEOUT_NANOS, ttlNanos / 20));
   }
 
+  /** How long the client's end may wait for releases. */
+  long closeTimeoutNanos() {
+    return nodeTimeoutNanos(Long.MAX_VALUE);
+  }
+
   /**
    * How long a node that may have forgotten must not vote, in milliseconds; zero means not at all.
    */

@@ -82,7 +82,11 @@ final class TimerThread {
 
   private void run() {
     for (Entry due = awaitDue(); due != null; due = awaitDue()) {
-      due.task().run();
+      try {
+        due.task().run();
+      } catch (VirtualMachineError logged) {
+        // A stack overflow in one task must not take away the loss signals of all leases.
+      }
     }
   }
 

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -51,6 +53,42 @@ class ThreadSchedulerTest {
       scheduler.schedule(ran::countDown, 1_000_000);
       scheduler.execute(ran::countDown);
       assertThat(ran.await(20, TimeUnit.SECONDS)).isTrue();
+    }
+  }
+
+  @Test
+  void taskThatOverflowsTheStackDoesNotEndTheTimers() throws InterruptedException {
+    try (Scheduler scheduler = Scheduler.create(name)) {
+      CountDownLatch ran = new CountDownLatch(2);
+      Runnable failing =
+          () -> {
+            throw new StackOverflowError("by the test");
+          };
+      scheduler.schedule(failing, 0);
+      scheduler.execute(failing);
+      scheduler.schedule(ran::countDown, 1_000_000);
+      scheduler.execute(ran::countDown);
+      assertThat(ran.await(20, TimeUnit.SECONDS)).isTrue();
+    }
+  }
+
+  @Test
+  void timersRunInTheOrderOfTheirTimesThoughSetInAnother() throws InterruptedException {
+    try (Scheduler scheduler = Scheduler.create(name)) {
+      List<Integer> order = new CopyOnWriteArrayList<>();
+      CountDownLatch ran = new CountDownLatch(5);
+      for (int i : new int[] {4, 0, 3, 1, 2}) {
+        scheduler.schedule(
+            () -> {
+              order.add(i);
+              ran.countDown();
+            },
+            TimeUnit.MILLISECONDS.toNanos(30 + 20L * i));
+      }
+      scheduler.schedule(ran::countDown, Long.MAX_VALUE).cancel();
+      scheduler.schedule(ran::countDown, Long.MAX_VALUE);
+      assertThat(ran.await(20, TimeUnit.SECONDS)).isTrue();
+      assertThat(order).containsExactly(0, 1, 2, 3, 4);
     }
   }
 

@@ -459,6 +459,7 @@ class ReleaseTest {
     @ParameterizedTest
     @EnumSource
     void whileNodesHangReturnsAndNothingIsLeftWhenTheyWake(EntryPoint entryPoint) {
+      rig.main(builder -> builder.nodeTimeout(ms(1))); // How long closing waits, in real time.
       rig.main().fault(Fault.HOLD_REQUESTS);
       LockCall call = entryPoint.call(rig.client(), Rig.request(ms(10_000), ms(30_000)));
       rig.client().close();
@@ -530,7 +531,13 @@ class ReleaseTest {
       for (int i = 0; i < 1_000; i++) {
         dev.lukko.testkit.FaultyNode hanging = new dev.lukko.testkit.FaultyNode(third);
         Redlock client =
-            Redlock.builder().node(first).node(second).node(hanging).listener(e -> {}).build();
+            Redlock.builder()
+                .node(first)
+                .node(second)
+                .node(hanging)
+                .nodeTimeout(ms(1)) // How long closing waits for the one that hangs.
+                .listener(e -> {})
+                .build();
         if (i % 2 == 0) {
           hanging.fault(Fault.HOLD_REQUESTS);
         }
