@@ -35,7 +35,7 @@ final class SideBySide {
   /** Runs, and prints a table. */
   void run(PrintStream out) throws Exception {
     for (Subject subject : subjects) {
-      slice(subject.operation, operationsPerSlice * 4); // warm-up
+      slice(subject.operation, Math.max(20_000, operationsPerSlice)); // until it is compiled
     }
     for (int i = 0; i < slices; i++) {
       for (int k = 0; k < subjects.size(); k++) {

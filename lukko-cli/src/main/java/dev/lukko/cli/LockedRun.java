@@ -16,12 +16,21 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** One run of a command under a lock, from the request to the exit code. */
 final class LockedRun {
 
   private static final Duration SURVEY_TIMEOUT = Duration.ofSeconds(1);
+
+  /** How Java words the system's error: "error=2, ..." before version 25, then "error: 2 (...". */
+  private static final Pattern ERROR_NUMBER = Pattern.compile("error[=:] ?(\\d+)");
+
+  private static final int ENOENT = 2;
+  private static final int EACCES = 13;
+  private static final int ENOTDIR = 20;
 
   private final Surroundings surroundings;
   private final SignalRelay signals;
@@ -117,21 +126,17 @@ final class LockedRun {
   }
 
   private int explain(IOException cannotRun) {
-    String program = command.get(0);
     String message = String.valueOf(cannotRun.getMessage());
-    // The codes of the system: 2 is ENOENT, 20 ENOTDIR, 13 EACCES.
-    if (message.contains("error=2,") || message.contains("error=20,")) {
-      surroundings.say("cannot run '" + program + "' under " + name() + ": not found");
-      return ExitCode.NOT_FOUND;
+    Matcher number = ERROR_NUMBER.matcher(message);
+    boolean notFound = false;
+    String why = message;
+    if (number.find()) {
+      int error = Integer.parseInt(number.group(1));
+      notFound = error == ENOENT || error == ENOTDIR;
+      why = notFound ? "not found" : error == EACCES ? "not an executable file" : message;
     }
-    surroundings.say(
-        "cannot run '"
-            + program
-            + "' under "
-            + name()
-            + ": "
-            + (message.contains("error=13,") ? "not an executable file" : message));
-    return ExitCode.CANNOT_RUN;
+    surroundings.say("cannot run '" + command.get(0) + "' under " + name() + ": " + why);
+    return notFound ? ExitCode.NOT_FOUND : ExitCode.CANNOT_RUN;
   }
 
   private int stop(Process child, LossReason reason, List<? extends LockNode> nodes) {

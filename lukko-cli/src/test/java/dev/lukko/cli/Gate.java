@@ -21,7 +21,10 @@ final class Gate {
     this.open = directory.resolve(name + ".open");
   }
 
-  /** A line of a script that says it is there, and waits. */
+  /**
+   * A line of a script that says it is there, and waits; not for longer than the directory exists,
+   * so that a failed test leaves no process.
+   */
   String script() {
     return "echo $$ > '"
         + reached
@@ -29,7 +32,9 @@ final class Gate {
         + reached
         + ".new' '"
         + reached
-        + "'; while [ ! -e '"
+        + "'; while [ -e '"
+        + reached
+        + "' ] && [ ! -e '"
         + open
         + "' ]; do sleep 0.02; done";
   }

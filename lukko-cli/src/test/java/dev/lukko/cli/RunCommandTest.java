@@ -241,7 +241,8 @@ class RunCommandTest {
   void aStolenLockEndsTheCommandAndItsDescendants() {
     Gate gate = new Gate(directory, "holder");
     Path descendant = directory.resolve("descendant");
-    String script = "sleep 600 & echo $! > " + descendant + "; " + gate.script();
+    Gate below = new Gate(directory, "below");
+    String script = "(" + below.script() + ") & echo $! > " + descendant + "; " + gate.script();
     CompletableFuture<Invocation> holder =
         start("--ttl", "1s", "--kill-after", "1m", resource, "--", "sh", "-c", script);
     ProcessHandle child = gate.awaitReached();
@@ -341,7 +342,11 @@ class RunCommandTest {
     all.addAll(List.of(args));
     return CompletableFuture.supplyAsync(
         () -> Invocation.with(environment, all.toArray(String[]::new)),
-        command -> new Thread(command, "lukko-test-run").start());
+        command -> {
+          Thread thread = new Thread(command, "lukko-test-run");
+          thread.setDaemon(true);
+          thread.start();
+        });
   }
 
   private static Invocation join(CompletableFuture<Invocation> invocation) {

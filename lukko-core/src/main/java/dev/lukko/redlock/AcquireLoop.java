@@ -152,10 +152,12 @@ final class AcquireLoop {
       voted.abandon();
       return;
     }
-    for (GrantReply.Refused refused : voted.refusals()) {
-      context.proposals.seen(resources(), refused.counter());
+    if (tally.no() > 0) {
+      for (GrantReply.Refused refused : voted.refusals()) {
+        context.proposals.seen(resources(), refused.counter());
+      }
     }
-    if (voted.metUnadmitted()) {
+    if (tally.faults() > 0 && voted.metUnadmitted()) {
       CompletableFuture<Void> review = context.admission.review();
       if (!tally.won() && !admissionAwaited) {
         admissionAwaited = true;

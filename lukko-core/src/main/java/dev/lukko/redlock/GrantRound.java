@@ -128,7 +128,9 @@ final class GrantRound extends Round<GrantReply> {
 
   @Override
   void onDecided(Tally tally) {
-    states.saw(nodes(), replies());
+    if (states.isHeard()) {
+      states.saw(nodes(), replies());
+    }
     onDecided.accept(this, tally);
   }
 

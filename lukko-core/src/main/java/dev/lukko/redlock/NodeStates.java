@@ -29,6 +29,11 @@ final class NodeStates {
     this.events = events;
   }
 
+  /** Whether there is anybody to tell. */
+  boolean isHeard() {
+    return events.isHeard();
+  }
+
   /**
    * Takes note of the replies of a round, in the order of the nodes; null where there is none yet.
    */

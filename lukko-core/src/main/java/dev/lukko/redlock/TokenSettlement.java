@@ -17,8 +17,17 @@ record TokenSettlement(boolean settled, long number) {
 
   /** Judges the counters of the grants that are in, at least a quorum of them. */
   static TokenSettlement of(List<Long> counters, int quorum) {
-    long highest = counters.stream().mapToLong(Long::longValue).max().orElse(0);
-    long atHighest = counters.stream().filter(counter -> counter == highest).count();
+    long highest = 0;
+    int atHighest = 0;
+    for (long counter : counters) {
+      if (counter > highest) {
+        highest = counter;
+        atHighest = 0;
+      }
+      if (counter == highest) {
+        atHighest++;
+      }
+    }
     return atHighest >= quorum
         ? new TokenSettlement(true, highest)
         : new TokenSettlement(false, highest + 1);

@@ -29,6 +29,8 @@ public final class OwnerValue {
   private static final int MAX_DESCRIPTION = 190;
   private static final Base64.Encoder BASE64 = Base64.getUrlEncoder().withoutPadding();
 
+  private static volatile Second lastSecond = new Second(Long.MIN_VALUE, "");
+
   private OwnerValue() {}
 
   /** A fresh value: unique, and unguessable as long as the source of random bits is. */
@@ -39,8 +41,25 @@ public final class OwnerValue {
         description.length() <= MAX_DESCRIPTION
             ? description
             : description.substring(0, MAX_DESCRIPTION);
-    return BASE64.encodeToString(bits) + ' ' + now.toString() + ' ' + shown;
+    return BASE64.encodeToString(bits) + ' ' + toText(now) + ' ' + shown;
   }
+
+  /**
+   * The instant to the millisecond. The part down to the second is kept, since formatting is slow.
+   */
+  private static String toText(Instant now) {
+    long second = now.getEpochSecond();
+    Second known = lastSecond;
+    if (known.epochSecond != second) {
+      String text = Instant.ofEpochSecond(second).toString();
+      known = new Second(second, text.substring(0, text.length() - 1));
+      lastSecond = known;
+    }
+    int millis = now.getNano() / 1_000_000 + 1_000;
+    return known.text + '.' + Integer.toString(millis).substring(1) + 'Z';
+  }
+
+  private record Second(long epochSecond, String text) {}
 
   /**
    * What may be shown of an owner value that was read from a node. A value in a foreign format is

@@ -10,7 +10,7 @@ public enum Dialect {
   POSTGRES,
   /** MySQL 8.0 or later, and MariaDB 10.5 or later. */
   MYSQL,
-  /** H2 2.1 or later, embedded or as a server. */
+  /** H2 2.2 or later, embedded or as a server. */
   H2,
   /** SQLite 3.24 or later, a file on a local disk. */
   SQLITE;

@@ -6,6 +6,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -76,6 +77,16 @@ abstract class DialectTraits {
     }
   }
 
+  /** A query for why this server must never vote, one row per reason; empty if there is none. */
+  String unfit() {
+    return "";
+  }
+
+  /** A query for what makes the server forget, one row per reason; empty if there is none. */
+  String warnings() {
+    return "";
+  }
+
   /** Whether the server answered that it rolled back for the sake of others: worth a retry. */
   abstract boolean isConflict(SQLException failure);
 
@@ -119,6 +130,19 @@ abstract class DialectTraits {
       rows.next();
       return rows.getLong(1);
     }
+  }
+
+  static List<String> texts(Connection connection, String sql) throws SQLException {
+    List<String> found = new ArrayList<>();
+    if (!sql.isEmpty()) {
+      try (Statement statement = connection.createStatement();
+          ResultSet rows = statement.executeQuery(sql)) {
+        while (rows.next()) {
+          found.add(rows.getString(1));
+        }
+      }
+    }
+    return found;
   }
 
   static void execute(Connection connection, String sql) throws SQLException {

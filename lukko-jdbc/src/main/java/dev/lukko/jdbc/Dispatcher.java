@@ -9,7 +9,7 @@ import java.sql.SQLException;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -60,14 +60,15 @@ final class Dispatcher {
             MIN_SWEEP_NANOS,
             Math.min(MAX_SWEEP_NANOS, settings.requestTimeoutMillis() * 1_000_000L / 20));
     AtomicInteger number = new AtomicInteger();
-    // The queue needs no bound of its own: submit() counts.
+    // The queue needs no bound of its own: submit() counts. This kind lets a thread that has just
+    // been idle wait for a moment before it sleeps, which is half of the price of a hand-over.
     workers =
         new ThreadPoolExecutor(
             connections(settings),
             connections(settings),
             settings.idleMillis(),
             TimeUnit.MILLISECONDS,
-            new LinkedBlockingQueue<>(),
+            new LinkedTransferQueue<>(),
             task -> {
               Thread thread = new Thread(task, threadName + "-" + number.incrementAndGet());
               thread.setDaemon(true);

@@ -31,7 +31,8 @@ final class H2Traits extends DialectTraits {
         """
         CREATE TABLE IF NOT EXISTS lukko_schema (
           component VARCHAR(32) PRIMARY KEY,
-          version INTEGER NOT NULL
+          version INTEGER NOT NULL,
+          identity VARCHAR(64) NOT NULL
         )""",
         """
         CREATE TABLE IF NOT EXISTS lukko_lock (
@@ -50,9 +51,9 @@ final class H2Traits extends DialectTraits {
           grant_counter BIGINT NOT NULL,
           PRIMARY KEY (name, owner)
         )""",
-        "INSERT INTO lukko_schema (component, version) SELECT 'lock', "
+        "INSERT INTO lukko_schema (component, version, identity) SELECT 'lock', "
             + JdbcSchema.VERSION
-            + " WHERE NOT EXISTS (SELECT 1 FROM lukko_schema WHERE component = 'lock')");
+            + ", CAST(RANDOM_UUID() AS VARCHAR) WHERE NOT EXISTS (SELECT 1 FROM lukko_schema WHERE component = 'lock')");
   }
 
   @Override
@@ -61,6 +62,12 @@ final class H2Traits extends DialectTraits {
     long before = number(connection, "CALL LOCK_TIMEOUT()");
     execute(connection, "SET LOCK_TIMEOUT " + Math.max(1, requestTimeoutMillis * 4 / 5));
     return "SET LOCK_TIMEOUT " + before;
+  }
+
+  @Override
+  String warnings() {
+    return "SELECT 'the database is in memory: it forgets everything with its process'"
+        + " WHERE DATABASE_PATH() IS NULL";
   }
 
   @Override

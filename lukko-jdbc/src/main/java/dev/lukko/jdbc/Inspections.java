@@ -4,13 +4,17 @@ import dev.lukko.Holder;
 import dev.lukko.jdbc.NamedSql.Values;
 import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.Inspection;
+import dev.lukko.spi.NodeStatus;
 import dev.lukko.spi.OwnerValue;
+import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 
-/** Reads what a database has stored for a resource. */
+/** Reads what a database has stored for a resource, and what it says of itself. */
 final class Inspections {
   private Inspections() {}
 
@@ -38,5 +42,22 @@ final class Inspections {
     OptionalLong counter =
         row.counter() == 0 ? OptionalLong.empty() : OptionalLong.of(row.counter());
     return new Inspection(holders, counter, fingerprints);
+  }
+
+  /**
+   * Whether the database may vote. Its identity was drawn when the tables were created: two
+   * addresses that lead to the same tables have the same one, and so has a replica.
+   */
+  static NodeStatus status(Session session) throws SQLException {
+    Connection connection = session.connection();
+    Optional<String> identity =
+        DialectTraits.texts(connection, JdbcSchema.FIND_IDENTITY).stream().findFirst();
+    List<String> unfit = DialectTraits.texts(connection, session.traits().unfit());
+    return new NodeStatus(
+        unfit.isEmpty() ? NodeStatus.State.VOTING : NodeStatus.State.UNFIT,
+        identity,
+        String.join(", ", unfit),
+        Duration.ZERO,
+        DialectTraits.texts(connection, session.traits().warnings()));
   }
 }

@@ -10,6 +10,7 @@ import dev.lukko.spi.Inspection;
 import dev.lukko.spi.LockEntry;
 import dev.lukko.spi.LockNode;
 import dev.lukko.spi.NodeFault;
+import dev.lukko.spi.NodeStatus;
 import dev.lukko.spi.ReleaseReply;
 import dev.lukko.spi.Unknown;
 import dev.lukko.time.Scheduler;
@@ -235,6 +236,23 @@ public final class JdbcNode implements LockNode {
 
   private CompletionStage<ReleaseReply> sendRelease(LockEntry entry) {
     return submit(RELEASE, entry, session -> verbs(entry).release(session, entry), fault -> fault);
+  }
+
+  /**
+   * Whether the database can be reached and may vote: not as a replica, which is unfit. A database
+   * that is set to answer before a commit is safe on disk gets a warning.
+   */
+  @Override
+  public CompletionStage<NodeStatus> status() {
+    Request<NodeStatus> request =
+        new Request<>(
+            "status",
+            null,
+            Inspections::status,
+            fault -> NodeStatus.unreachable(fault.detail()),
+            dispatcher.deadline());
+    dispatcher.submit(request);
+    return request.reply();
   }
 
   @Override

@@ -8,7 +8,8 @@ import javax.sql.DataSource;
 
 /**
  * The tables of a lock node: {@code lukko_lock}, {@code lukko_shared}, and {@code lukko_schema},
- * which says which version they have.
+ * which says which version they have, and by which random identity the node can be told from every
+ * other.
  *
  * <p>A node does not create them unless it was asked to, since its user may not be allowed to: run
  * what {@link #ddl} prints, or call {@link #create(DataSource)} once.
@@ -19,6 +20,8 @@ public final class JdbcSchema {
 
   private static final String FIND_VERSION =
       "SELECT version FROM lukko_schema WHERE component = 'lock'";
+  static final String FIND_IDENTITY = "SELECT identity FROM lukko_schema WHERE component = 'lock'";
+
   private static final int ATTEMPTS = 5;
 
   private JdbcSchema() {}

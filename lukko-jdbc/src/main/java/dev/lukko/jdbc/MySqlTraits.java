@@ -30,7 +30,8 @@ final class MySqlTraits extends DialectTraits {
         """
         CREATE TABLE IF NOT EXISTS lukko_schema (
           component VARCHAR(32) NOT NULL PRIMARY KEY,
-          version INT NOT NULL
+          version INT NOT NULL,
+          identity VARCHAR(64) NOT NULL
         ) ENGINE = InnoDB""",
         """
         CREATE TABLE IF NOT EXISTS lukko_lock (
@@ -49,9 +50,9 @@ final class MySqlTraits extends DialectTraits {
           grant_counter BIGINT NOT NULL,
           PRIMARY KEY (name, owner)
         ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC""",
-        "INSERT IGNORE INTO lukko_schema (component, version) VALUES ('lock', "
+        "INSERT IGNORE INTO lukko_schema (component, version, identity) VALUES ('lock', "
             + JdbcSchema.VERSION
-            + ")");
+            + ", UUID())");
   }
 
   @Override
@@ -68,6 +69,18 @@ final class MySqlTraits extends DialectTraits {
             + ", SESSION wait_timeout = "
             + silentSeconds);
     return "SET SESSION innodb_lock_wait_timeout = DEFAULT, SESSION wait_timeout = DEFAULT";
+  }
+
+  @Override
+  String unfit() {
+    return "SELECT 'it is read-only, as a replica is' FROM DUAL WHERE @@global.read_only <> 0";
+  }
+
+  @Override
+  String warnings() {
+    return """
+        SELECT 'innodb_flush_log_at_trx_commit is not 1: a crash forgets the latest grants'
+        FROM DUAL WHERE @@global.innodb_flush_log_at_trx_commit <> 1""";
   }
 
   @Override

@@ -13,7 +13,8 @@ final class PostgresTraits extends DialectTraits {
 
   @Override
   String now() {
-    return "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)";
+    // A double is exact to the microsecond until 2112, and faster than extract()'s numeric.
+    return "CAST(date_part('epoch', clock_timestamp()) * 1000000 AS bigint)";
   }
 
   @Override
@@ -28,7 +29,8 @@ final class PostgresTraits extends DialectTraits {
         """
         CREATE TABLE IF NOT EXISTS lukko_schema (
           component varchar(32) PRIMARY KEY,
-          version integer NOT NULL
+          version integer NOT NULL,
+          identity varchar(64) NOT NULL
         )""",
         """
         CREATE TABLE IF NOT EXISTS lukko_lock (
@@ -47,9 +49,9 @@ final class PostgresTraits extends DialectTraits {
           grant_counter bigint NOT NULL,
           PRIMARY KEY (name, owner)
         )""",
-        "INSERT INTO lukko_schema (component, version) VALUES ('lock', "
+        "INSERT INTO lukko_schema (component, version, identity) VALUES ('lock', "
             + JdbcSchema.VERSION
-            + ") ON CONFLICT DO NOTHING");
+            + ", md5(random()::text || clock_timestamp() || random())) ON CONFLICT DO NOTHING");
   }
 
   @Override
@@ -64,6 +66,20 @@ final class PostgresTraits extends DialectTraits {
             + "; SET idle_in_transaction_session_timeout = "
             + requestTimeoutMillis);
     return "RESET statement_timeout; RESET idle_in_transaction_session_timeout";
+  }
+
+  @Override
+  String unfit() {
+    return "SELECT 'it is a replica' WHERE pg_is_in_recovery()";
+  }
+
+  @Override
+  String warnings() {
+    return """
+        SELECT name || ' is off: a crash of the server forgets the latest grants'
+        FROM pg_settings
+        WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes') AND setting = 'off'
+        ORDER BY name""";
   }
 
   @Override

@@ -113,7 +113,7 @@ final class Session {
     return inDoubt;
   }
 
-  /** Whether one statement can write, and tell what it wrote or what stood in the way. */
+  /** Whether a write can return what it wrote, and notify. */
   boolean isPostgres() {
     return traits.isPostgres();
   }

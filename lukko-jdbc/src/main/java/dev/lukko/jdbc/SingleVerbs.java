@@ -10,15 +10,17 @@ import dev.lukko.spi.ReleaseReply;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The verbs for an exclusive entry of one resource, as nearly all are: one conditional write, which
- * is atomic by itself, so that no transaction stays open while a client is paused.
+ * is atomic by itself, so that no transaction stays open while a client is paused. Only if it wrote
+ * nothing is the row read, to tell why.
  *
- * <p>On PostgreSQL the same statement returns what stands in the way. Elsewhere the row is read
- * after the write. That costs nothing in safety: the owner is unique, and its requests run one
- * after the other, so a row that names it tells the outcome of its own write.
+ * <p>Databases that cannot return what they wrote need that read for the number of a grant, too.
+ * That costs nothing in safety: the owner is unique, and its requests run one after the other, so a
+ * row that names it tells the outcome of its own write.
  *
  * <p>A result of null means that what was read does not explain why nothing was written: somebody
  * changed the row in between, and the request is tried again.
@@ -34,104 +36,92 @@ final class SingleVerbs implements Verbs {
   public @Nullable GrantReply grant(Session session, GrantRequest request) throws SQLException {
     LockEntry entry = request.entry();
     Values values = Verbs.values(entry, request.ttlMillis(), request.proposal());
-    Outcome outcome = write(session, values, Statements.GRANT, Statements.GRANT_OR_READ);
-    Long counter = outcome.counter();
-    if (counter != null) {
-      return new GrantReply.Granted(counter);
+    session.enterDoubt();
+    if (session.isPostgres()) {
+      OptionalLong counter = returned(session, values);
+      if (counter.isPresent()) {
+        return new GrantReply.Granted(counter.getAsLong());
+      }
+      session.leaveDoubt();
+    } else if (!hasWritten(session, Statements.GRANT, values)) {
+      session.leaveDoubt();
     }
-    GrantReply reply = Decisions.grant(slots(session, outcome, entry));
-    if (reply != null || !outcome.isAbsent() || !insert(session, values)) {
-      return reply;
+    LockRow row = read(session, values);
+    session.leaveDoubt();
+    if (row == null) {
+      return inserted(session, values) ? new GrantReply.Granted(request.proposal()) : null;
     }
-    return new GrantReply.Granted(request.proposal());
+    return Decisions.grant(slots(session, row, entry));
+  }
+
+  private static OptionalLong returned(Session session, Values values) throws SQLException {
+    NamedSql sql = session.statements().get(Statements.GRANT_RETURNING);
+    try (ResultSet rows = sql.bind(session, values).executeQuery()) {
+      return rows.next() ? OptionalLong.of(rows.getLong(1)) : OptionalLong.empty();
+    }
   }
 
   @Override
   public @Nullable ConfirmReply confirm(Session session, LockEntry entry, long counter)
       throws SQLException {
     Values values = Verbs.values(entry, 0, counter);
-    Outcome outcome = write(session, values, Statements.CONFIRM, Statements.CONFIRM_OR_READ);
-    return outcome.isWritten()
-        ? new ConfirmReply.Confirmed()
-        : Decisions.confirm(slots(session, outcome, entry), counter);
+    if (written(session, Statements.CONFIRM, values)) {
+      return new ConfirmReply.Confirmed();
+    }
+    return Decisions.confirm(slots(session, read(session, values), entry), counter);
   }
 
   @Override
   public @Nullable ExtendReply extend(Session session, LockEntry entry, long ttlMillis)
       throws SQLException {
     Values values = Verbs.values(entry, ttlMillis, 0);
-    Outcome outcome = write(session, values, Statements.EXTEND, Statements.EXTEND_OR_READ);
-    return outcome.isWritten()
-        ? new ExtendReply.Extended()
-        : Decisions.extend(slots(session, outcome, entry));
+    if (written(session, Statements.EXTEND, values)) {
+      return new ExtendReply.Extended();
+    }
+    return Decisions.extend(slots(session, read(session, values), entry));
   }
 
   @Override
   public @Nullable ExtendReply repair(
       Session session, LockEntry entry, long ttlMillis, long counter) throws SQLException {
     Values values = Verbs.values(entry, ttlMillis, counter);
-    Outcome outcome = write(session, values, Statements.REPAIR, Statements.REPAIR_OR_READ);
-    if (outcome.isWritten()) {
+    if (written(session, Statements.REPAIR, values)) {
       return new ExtendReply.Extended();
     }
-    ExtendReply reply = Decisions.repair(slots(session, outcome, entry));
-    if (reply != null || !outcome.isAbsent() || !insert(session, values)) {
-      return reply;
+    LockRow row = read(session, values);
+    if (row == null) {
+      return inserted(session, values) ? new ExtendReply.Extended() : null;
     }
-    return new ExtendReply.Extended();
+    return Decisions.repair(slots(session, row, entry));
   }
 
   @Override
   public ReleaseReply release(Session session, LockEntry entry) throws SQLException {
     Values values = Verbs.values(entry, 0, 0);
-    session.enterDoubt();
     boolean released;
     if (notifications && session.isPostgres()) {
+      session.enterDoubt();
       NamedSql sql = session.statements().get(Statements.RELEASE_AND_NOTIFY);
       try (ResultSet rows = sql.bind(session, values).executeQuery()) {
         released = rows.next();
       }
+      session.leaveDoubt();
     } else {
-      released = session.statements().get(Statements.RELEASE).update(session, values) > 0;
+      released = written(session, Statements.RELEASE, values);
     }
-    session.leaveDoubt();
     return released ? new ReleaseReply.Released() : new ReleaseReply.NotHeld();
   }
 
-  private static Outcome write(Session session, Values values, String update, String updateOrRead)
-      throws SQLException {
+  private static boolean written(Session session, String text, Values values) throws SQLException {
     session.enterDoubt();
-    Outcome outcome =
-        session.isPostgres()
-            ? writeOrRead(session, values, updateOrRead)
-            : writeThenRead(session, values, update);
+    boolean written = hasWritten(session, text, values);
     session.leaveDoubt();
-    return outcome;
+    return written;
   }
 
-  private static Outcome writeOrRead(Session session, Values values, String text)
+  private static boolean hasWritten(Session session, String text, Values values)
       throws SQLException {
-    NamedSql sql = session.statements().get(text);
-    try (ResultSet rows = sql.bind(session, values).executeQuery()) {
-      if (!rows.next()) {
-        return Outcome.NOTHING;
-      }
-      return rows.getBoolean(7)
-          ? new Outcome(true, rows.getLong(4), null)
-          : new Outcome(false, null, LockRow.read(session.traits(), rows, values.names().get(0)));
-    }
-  }
-
-  private static Outcome writeThenRead(Session session, Values values, String text)
-      throws SQLException {
-    boolean written = session.statements().get(text).update(session, values) > 0;
-    if (written && !text.equals(Statements.GRANT)) {
-      return new Outcome(true, null, null);
-    }
-    if (!written) {
-      session.leaveDoubt();
-    }
-    return new Outcome(written, null, read(session, values));
+    return session.statements().get(text).update(session, values) > 0;
   }
 
   static @Nullable LockRow read(Session session, Values values) throws SQLException {
@@ -142,27 +132,20 @@ final class SingleVerbs implements Verbs {
   }
 
   /** Creates the row; false if another client has just done it. */
-  private static boolean insert(Session session, Values values) throws SQLException {
-    if (session.isPostgres()) {
-      return false; // The one statement inserts by itself; its snapshot was too old to see the row.
-    }
+  private static boolean inserted(Session session, Values values) throws SQLException {
     session.enterDoubt();
     try {
-      session.statements().get(Statements.INSERT).update(session, values);
+      return hasWritten(session, Statements.INSERT, values);
     } catch (SQLException failure) {
       if (session.traits().isDuplicate(failure)) {
-        session.leaveDoubt();
         return false;
       }
       throw failure;
     }
-    session.leaveDoubt();
-    return true;
   }
 
-  private static List<Slot> slots(Session session, Outcome outcome, LockEntry entry)
+  private static List<Slot> slots(Session session, @Nullable LockRow row, LockEntry entry)
       throws SQLException {
-    LockRow row = outcome.row();
     if (row == null) {
       return List.of(Slot.missing(entry.resources().get(0)));
     }
@@ -171,19 +154,5 @@ final class SingleVerbs implements Verbs {
             ? List.of()
             : LockedVerbs.readShared(session, Verbs.values(entry, 0, 0));
     return List.of(Slot.of(row, shared, entry));
-  }
-
-  /**
-   * What became of a write.
-   *
-   * @param counter the resource's counter after it, if the write told
-   * @param row the row as it was read, or null
-   */
-  private record Outcome(boolean isWritten, @Nullable Long counter, @Nullable LockRow row) {
-    static final Outcome NOTHING = new Outcome(false, null, null);
-
-    boolean isAbsent() {
-      return row == null;
-    }
   }
 }

@@ -47,7 +47,8 @@ final class SqliteTraits extends DialectTraits {
         """
         CREATE TABLE IF NOT EXISTS lukko_schema (
           component TEXT PRIMARY KEY,
-          version INTEGER NOT NULL
+          version INTEGER NOT NULL,
+          identity TEXT NOT NULL
         )""",
         """
         CREATE TABLE IF NOT EXISTS lukko_lock (
@@ -66,9 +67,9 @@ final class SqliteTraits extends DialectTraits {
           grant_counter INTEGER NOT NULL,
           PRIMARY KEY (name, owner)
         ) WITHOUT ROWID""",
-        "INSERT INTO lukko_schema (component, version) VALUES ('lock', "
+        "INSERT INTO lukko_schema (component, version, identity) VALUES ('lock', "
             + JdbcSchema.VERSION
-            + ") ON CONFLICT DO NOTHING");
+            + ", lower(hex(randomblob(16)))) ON CONFLICT DO NOTHING");
   }
 
   @Override

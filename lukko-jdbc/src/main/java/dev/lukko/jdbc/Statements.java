@@ -60,33 +60,10 @@ final class Statements {
           + " VALUES (:name, NULL, {now}, 0, 0)";
   static final String READ = "SELECT " + ROW + " FROM lukko_lock WHERE name = :name";
 
-  // One statement each on PostgreSQL: what was written, or else what stands in the way. The second
-  // half reads as of the statement's start; what does not fit together is tried again.
-  private static final String OR_READ =
-      """
-       RETURNING counter)
-      SELECT NULL AS owner, 0 AS lives, 0 AS shared_lives, counter, 0 AS grant_counter,
-        NULL AS name, TRUE AS written
-        FROM written
-      UNION ALL
-      SELECT {row}, FALSE FROM lukko_lock
-        WHERE name = :name AND NOT EXISTS (SELECT 1 FROM written)""";
-  private static final String ON_CONFLICT =
-      "INSERT INTO lukko_lock (name, owner, expires_at, counter, grant_counter)"
-          + " VALUES (:name, :owner, {now} + :ttl, :counter, :counter)"
-          + " ON CONFLICT (name) DO UPDATE SET ";
-  static final String GRANT_OR_READ =
-      "WITH written AS (" + ON_CONFLICT + RAISED + " WHERE " + FREE + " AND " + RAISABLE + OR_READ;
-  static final String REPAIR_OR_READ =
-      "WITH written AS (" + ON_CONFLICT + REPAIRED + " WHERE " + REPAIRABLE + OR_READ;
-  static final String CONFIRM_OR_READ = "WITH written AS (" + CONFIRM + OR_READ;
-  static final String EXTEND_OR_READ = "WITH written AS (" + EXTEND + OR_READ;
+  // On PostgreSQL a write can tell its result, and announce it in the same breath.
+  static final String GRANT_RETURNING = GRANT + " RETURNING counter";
   static final String RELEASE_AND_NOTIFY =
-      "WITH written AS ("
-          + RELEASE
-          + " RETURNING name) SELECT CAST(pg_notify('"
-          + PostgresHints.CHANNEL
-          + "', name) AS text) FROM written";
+      RELEASE + " RETURNING CAST(pg_notify('" + PostgresHints.CHANNEL + "', name) AS text)";
 
   // Several resources, or readers: rows are locked first, in sorted order, then written at once.
   static final String LOCK_ROWS =
@@ -146,8 +123,7 @@ final class Statements {
 
   /** The text with everything but its named parameters in the database's own words. */
   String inDialect(String text) {
-    return text.replace("{row}", ROW)
-        .replace("{now}", traits.now())
+    return text.replace("{now}", traits.now())
         .replace("{greatest}", traits.greatest())
         .replace("{counter}", traits.counter())
         .replace("{update}", traits.forUpdate())

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.lukko.LockException;
+import dev.lukko.redlock.Redlock;
 import dev.lukko.spi.Capability;
 import dev.lukko.spi.ConfirmReply;
 import dev.lukko.spi.ExtendReply;
@@ -14,6 +16,7 @@ import dev.lukko.spi.GrantReply.Refused;
 import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.Inspection;
 import dev.lukko.spi.LockEntry;
+import dev.lukko.spi.NodeStatus;
 import dev.lukko.spi.OwnerValue;
 import dev.lukko.spi.ReleaseReply;
 import java.time.Duration;
@@ -445,6 +448,30 @@ abstract class JdbcNodeContract {
     grant(reader("r1", "r"), 6);
     grant(reader("r2", "r"), 7);
     assertThat(now(node.inspect("r")).holders()).hasSize(2);
+  }
+
+  @Test
+  void status_tellsTheSameDatabaseByWhateverAddress() {
+    try (JdbcNode again = database.node().name("another name").build();
+        JdbcNode other = Databases.sqlite().node().build()) {
+      NodeStatus status = now(node.status());
+      assertThat(status.state()).isEqualTo(NodeStatus.State.VOTING);
+      assertThat(status.identity()).isPresent().isEqualTo(now(again.status()).identity());
+      assertThat(now(other.status()).identity()).isPresent().isNotEqualTo(status.identity());
+      again.close();
+      assertThat(now(again.status()).state()).isEqualTo(NodeStatus.State.UNREACHABLE);
+    }
+  }
+
+  @Test
+  void theSameDatabaseTwice_isRefusedAsAQuorum() {
+    JdbcNode again = database.node().name("another name").build();
+    assertThatThrownBy(() -> Redlock.builder().node(node).node(again).closeNodes(false).build())
+        .isInstanceOf(LockException.class)
+        .hasMessageContaining("db")
+        .hasMessageContaining("another name")
+        .hasMessageContaining("same server");
+    again.close();
   }
 
   @Test

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.lukko.Lease;
 import dev.lukko.LockRequest;
 import dev.lukko.memory.InMemoryNode;
+import dev.lukko.redis.RedisNode;
 import dev.lukko.redlock.Redlock;
 import dev.lukko.spi.LockNode;
+import dev.lukko.testkit.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -67,6 +69,26 @@ class MixedQuorumTest {
     }
     assertThat(counter[0]).isEqualTo(120);
     assertThat(tokens).isSorted().doesNotHaveDuplicates();
+  }
+
+  @Test
+  void twoDatabasesAndARedis_areAQuorum_andOneOfThemMayDie() throws Exception {
+    try (RedisServer redis = RedisServer.start();
+        Redlock locks = client(RedisNode.connect(redis.url()))) {
+      long before;
+      try (Lease lease = locks.acquire(request())) {
+        before = lease.fencingToken();
+        assertThat(postgresA.holders("r")).isEqualTo(1);
+        assertThat(lease.extend(TTL)).isTrue();
+      }
+      postgresB.execute("DROP TABLE lukko_lock");
+      try (Lease lease = locks.acquire(request())) {
+        assertThat(lease.fencingToken()).isGreaterThan(before);
+        assertThat(postgresA.holders("r")).isEqualTo(1);
+        assertThat(locks.tryAcquire("r", TTL, Duration.ZERO)).isEmpty();
+      }
+      assertThat(postgresA.holders("r")).isZero();
+    }
   }
 
   @Test

@@ -104,6 +104,7 @@ class PostgresFaultsTest {
 
   @Test
   void grantThatIsNotAnswered_isUnknown_andItsReleaseIsSentWhenTheServerIsBack() {
+    database.createRow("r");
     node = node(IMPATIENT);
     LockEntry entry = entry("a", "r");
     proxy.hold(Direction.TO_CLIENT);
@@ -122,6 +123,7 @@ class PostgresFaultsTest {
 
   @Test
   void grantThatIsAppliedAfterItsRelease_isReleasedAgain() {
+    database.createRow("r");
     node = node(IMPATIENT);
     LockEntry entry = entry("late", "r");
     HeldPacket held = proxy.holdNext(Direction.TO_SERVER, packet -> has(packet, "late"));
@@ -202,6 +204,7 @@ class PostgresFaultsTest {
 
   @Test
   void answerThatIsLost_isUnknown_andTheRepeatedGrantGetsTheStoredNumber() {
+    database.createRow("r");
     node = node(PATIENT);
     LockEntry entry = entry("lost", "r");
     proxy.resetAtNextReply(packet -> has(packet, "lost"));

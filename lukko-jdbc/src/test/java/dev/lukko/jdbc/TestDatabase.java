@@ -28,6 +28,14 @@ record TestDatabase(Dialect dialect, DataSource source) {
     update("UPDATE lukko_shared SET expires_at = 0 WHERE name = ?", name);
   }
 
+  /** Creates the row of a resource that nobody has held yet. */
+  void createRow(String name) {
+    update(
+        "INSERT INTO lukko_lock (name, owner, expires_at, counter, grant_counter)"
+            + " VALUES (?, NULL, 0, 0, 0)",
+        name);
+  }
+
   /** Sets a resource's counter to a number, or to something else where the database allows it. */
   void setCounter(String name, String sqlLiteral) {
     update("UPDATE lukko_lock SET counter = " + sqlLiteral + " WHERE name = ?", name);

@@ -319,7 +319,18 @@ public final class RedisNode implements LockNode {
       CompletableFuture<List<Object>> sent,
       Function<List<Object>, T> read,
       Function<NodeFault, T> fail) {
-    return sent.thenApply(read).exceptionally(error -> fail.apply(Faults.ofRequest(error)));
+    return sent.handle(
+        (list, error) -> {
+          if (list == null) {
+            return fail.apply(
+                Faults.ofRequest(error == null ? new IllegalStateException("no reply") : error));
+          }
+          try {
+            return read.apply(list);
+          } catch (RuntimeException garbage) {
+            return fail.apply(Faults.ofRequest(garbage));
+          }
+        });
   }
 
   /**

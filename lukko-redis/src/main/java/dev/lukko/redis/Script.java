@@ -27,12 +27,20 @@ enum Script {
   private final String digest;
 
   Script(String... parts) {
-    StringBuilder all = new StringBuilder(read("common.lua"));
+    String file = name().toLowerCase(Locale.ROOT) + ".lua";
+    StringBuilder all = new StringBuilder(hasQuickCase() ? read("quick_" + file) : "");
+    all.append(read("common.lua"));
     for (String part : parts) {
       all.append(read(part));
     }
-    text = all.append(read(name().toLowerCase(Locale.ROOT) + ".lua")).toString();
+    text = all.append(read(file)).toString();
     digest = sha1(text);
+  }
+
+  /** Whether a file of its own answers the common case without what the others need. */
+  private boolean hasQuickCase() {
+    String name = name();
+    return name.equals("GRANT") || name.equals("RELEASE") || name.equals("EXTEND");
   }
 
   String text() {

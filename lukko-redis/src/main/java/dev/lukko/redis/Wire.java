@@ -104,8 +104,7 @@ final class Wire {
   /** Ends the connection; completes when it has ended. */
   CompletableFuture<Void> close() {
     if (closing.compareAndSet(false, true)) {
-      var unused =
-          connection.closeAsync().whenComplete((nothing, error) -> closed.complete(nothing));
+      var unused = connection.closeAsync().whenComplete((nothing, error) -> closed.complete(null));
     }
     return closed;
   }
@@ -161,10 +160,7 @@ final class Wire {
     if (!sent) {
       reply.completeExceptionally(
           new NodeFaultException(
-              new Failed(
-                  Failed.WITHDRAWN
-                      + ": not sent again with its script's text, since its owner has released"
-                      + " meanwhile")));
+              new Failed("NOSCRIPT: not sent again, since its owner has released meanwhile")));
     }
   }
 

@@ -1,0 +1,166 @@
+package dev.lukko.redis;
+
+import dev.lukko.fencing.FenceArguments;
+import dev.lukko.fencing.KeyInProgressException;
+import dev.lukko.fencing.KeyReusedException;
+import dev.lukko.fencing.RequestFingerprint;
+import dev.lukko.spi.OwnerValue;
+import dev.lukko.time.Ticker;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.api.sync.RedisScriptingCommands;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Requests that are normally run once, however often they are sent: a claim while the work is
+ * running, then its result, are kept under the request's key in Redis or Valkey.
+ *
+ * <p><b>What this cannot do.</b> Redis takes no part in the transaction of the work. If the process
+ * dies after the work and before the result is stored, or the work takes longer than {@link
+ * #claimTtl}, the claim runs out and a repeat does the work again. So this keeps retries and double
+ * clicks from doing work twice in the normal case; where twice is wrong in any case, keep the key
+ * in the database of the work ({@code IdempotencyKeys} of the JDBC module), or let the work itself
+ * tolerate it.
+ *
+ * <p>A call that fails takes its claim back. A repeat while the work is running asks again until
+ * {@link #maxWait} is over. The same key for another request is refused.
+ *
+ * <p>The connection is the caller's, with its timeouts; its exceptions pass unchanged. Immutable
+ * and thread-safe.
+ */
+public final class RedisIdempotencyKeys {
+  private static final ResourceScript CLAIM = new ResourceScript("once-claim.lua");
+  private static final ResourceScript COMPLETE = new ResourceScript("once-complete.lua");
+  private static final ResourceScript ABANDON = new ResourceScript("once-abandon.lua");
+  private static final long FIRST_PAUSE_MILLIS = 10;
+  private static final long LONGEST_PAUSE_MILLIS = 200;
+
+  private final SecureRandom random = new SecureRandom();
+  private final Ticker ticker = Ticker.system();
+  private final RedisScriptingCommands<String, String> commands;
+  private final Duration claimTtl;
+  private final Duration maxWait;
+  private final Duration retention;
+
+  private RedisIdempotencyKeys(
+      RedisScriptingCommands<String, String> commands,
+      Duration claimTtl,
+      Duration maxWait,
+      Duration retention) {
+    this.commands = commands;
+    this.claimTtl = claimTtl;
+    this.maxWait = maxWait;
+    this.retention = retention;
+  }
+
+  /**
+   * Keys whose claims last 1 minute, whose repeats wait 10 s, and whose results are kept 7 days.
+   *
+   * @param commands {@code connection.sync()} of one server or of a cluster
+   */
+  public static RedisIdempotencyKeys over(RedisScriptingCommands<String, String> commands) {
+    return new RedisIdempotencyKeys(
+        commands, Duration.ofMinutes(1), Duration.ofSeconds(10), Duration.ofDays(7));
+  }
+
+  /** The same with claims of another length, more than the work ever takes: 10 ms to 1 day. */
+  public RedisIdempotencyKeys claimTtl(Duration ttl) {
+    RedisRanges.millis(
+        "claimTtl", ttl, Duration.ofMillis(10), Duration.ofDays(1), "10 ms to 1 day");
+    return new RedisIdempotencyKeys(commands, ttl, maxWait, retention);
+  }
+
+  /** The same with another wait of a repeat for the call that is running: 0 to 1 hour. */
+  public RedisIdempotencyKeys maxWait(Duration wait) {
+    RedisRanges.millis("maxWait", wait, Duration.ZERO, Duration.ofHours(1), "0 to 1 hour");
+    return new RedisIdempotencyKeys(commands, claimTtl, wait, retention);
+  }
+
+  /** The same with another retention of the results: 1 s to 3650 days. */
+  public RedisIdempotencyKeys retention(Duration time) {
+    RedisRanges.retentionMillis("retention", time);
+    return new RedisIdempotencyKeys(commands, claimTtl, maxWait, time);
+  }
+
+  /**
+   * Runs the work, unless the key has a result.
+   *
+   * @param key names the request: 1 to 255 characters, no control characters
+   * @return the result of the work, now or then
+   * @throws KeyInProgressException if another call runs it and did not end within the wait, or this
+   *     thread was interrupted while it waited (its flag is set)
+   * @throws KeyReusedException if the key has been used for a request with another fingerprint
+   * @throws KeyClaimLostException if the work was done and took longer than the claim
+   * @throws Exception what the work threw
+   */
+  public @Nullable String runOnce(
+      String key, RequestFingerprint request, Callable<@Nullable String> work) throws Exception {
+    String[] keys = {"lukko:once:" + FenceArguments.name("key", key)};
+    String owner = OwnerValue.create(random, ticker.wallInstant(), "once");
+    List<@Nullable Object> known = claim(key, keys, owner, request);
+    if (!known.get(0).equals("claimed")) {
+      return (String) known.get(2);
+    }
+    String result;
+    try {
+      result = work.call();
+    } catch (Throwable failed) {
+      abandon(keys, owner, failed);
+      throw failed;
+    }
+    String retentionMillis = Long.toString(retention.toMillis());
+    long stored =
+        result == null
+            ? COMPLETE.number(commands, keys, owner, retentionMillis)
+            : COMPLETE.number(commands, keys, owner, retentionMillis, result);
+    if (stored != 1) {
+      throw new KeyClaimLostException(key, result);
+    }
+    return result;
+  }
+
+  /** Claims the key, waiting for another's claim; gives the reply, which is not "running". */
+  private List<@Nullable Object> claim(
+      String key, String[] keys, String owner, RequestFingerprint request) {
+    long start = ticker.nanoTime();
+    long pauseMillis = FIRST_PAUSE_MILLIS;
+    while (true) {
+      List<@Nullable Object> reply =
+          CLAIM.list(commands, keys, owner, request.value(), Long.toString(claimTtl.toMillis()));
+      if (reply.get(0).equals("claimed")) {
+        return reply;
+      }
+      RequestFingerprint stored = new RequestFingerprint((String) reply.get(1));
+      if (!stored.equals(request)) {
+        throw new KeyReusedException(key, stored, request);
+      }
+      if (reply.get(0).equals("done")) {
+        return reply;
+      }
+      long leftMillis =
+          maxWait.toMillis() - TimeUnit.NANOSECONDS.toMillis(ticker.nanoTime() - start);
+      if (leftMillis <= 0 || Thread.currentThread().isInterrupted()) {
+        throw new KeyInProgressException(key, maxWait, null);
+      }
+      long claimLeftMillis = Math.max(1, ((Number) reply.get(2)).longValue() + 1);
+      LockSupport.parkNanos(
+          TimeUnit.MILLISECONDS.toNanos(
+              Math.min(pauseMillis, Math.min(leftMillis, claimLeftMillis))));
+      pauseMillis = Math.min(LONGEST_PAUSE_MILLIS, 2 * pauseMillis);
+    }
+  }
+
+  private void abandon(String[] keys, String owner, Throwable failed) {
+    try {
+      ABANDON.number(commands, keys, owner);
+    } catch (RedisException unreachable) {
+      // The claim ends by its ttl.
+      failed.addSuppressed(unreachable);
+    }
+  }
+}

@@ -1,0 +1,74 @@
+package dev.lukko.redis;
+
+import io.lettuce.core.RedisNoScriptException;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.api.sync.RedisScriptingCommands;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A script of the resource side, run on a connection of the caller's; the files say what they take
+ * and give.
+ */
+final class ResourceScript {
+  private final String text;
+  private final String digest;
+
+  /** A script made of files of this package, one after the other. */
+  ResourceScript(String... files) {
+    StringBuilder all = new StringBuilder();
+    for (String file : files) {
+      all.append(read(file));
+    }
+    this.text = all.toString();
+    this.digest = sha1(text);
+  }
+
+  /** Runs the script, whose reply is a list. */
+  List<@Nullable Object> list(
+      RedisScriptingCommands<String, String> commands, String[] keys, String... arguments) {
+    try {
+      return commands.evalsha(digest, ScriptOutputType.MULTI, keys, arguments);
+    } catch (RedisNoScriptException unknown) {
+      return commands.eval(text, ScriptOutputType.MULTI, keys, arguments);
+    }
+  }
+
+  /** Runs the script, whose reply is a number. */
+  long number(RedisScriptingCommands<String, String> commands, String[] keys, String... arguments) {
+    Long reply;
+    try {
+      reply = commands.evalsha(digest, ScriptOutputType.INTEGER, keys, arguments);
+    } catch (RedisNoScriptException unknown) {
+      reply = commands.eval(text, ScriptOutputType.INTEGER, keys, arguments);
+    }
+    return reply;
+  }
+
+  static String read(String file) {
+    try (InputStream in = ResourceScript.class.getResourceAsStream(file)) {
+      if (in == null) {
+        throw new IllegalStateException("resource " + file + " is missing");
+      }
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static String sha1(String text) {
+    try {
+      byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+      return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-1").digest(bytes));
+    } catch (NoSuchAlgorithmException missing) {
+      throw new IllegalStateException("every Java platform has SHA-1", missing);
+    }
+  }
+}
