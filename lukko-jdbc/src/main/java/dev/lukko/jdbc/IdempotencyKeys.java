@@ -118,7 +118,7 @@ public final class IdempotencyKeys {
       try {
         Call<X> call = new Call<>(connection, key, request, work);
         connection.setAutoCommit(true);
-        IdempotencySql.Stored known = call.sql.find(connection, key, false);
+        IdempotencySql.Stored known = call.look();
         if (known != null && !known.expired()) {
           return call.resultOf(known);
         }
@@ -210,7 +210,7 @@ public final class IdempotencyKeys {
     try {
       connection.setAutoCommit(autoCommit);
     } catch (SQLException broken) {
-      LOG.log(Level.WARNING, "autocommit mode not restored on a connection", broken);
+      LOG.log(Level.WARNING, "autocommit mode not restored on a connection: {0}", broken);
     }
   }
 
@@ -241,6 +241,19 @@ public final class IdempotencyKeys {
       this.key = key;
       this.request = request;
       this.work = work;
+    }
+
+    /** What is known without waiting for anybody, or null. */
+    IdempotencySql.@Nullable Stored look() throws SQLException {
+      try {
+        return sql.find(connection, key, false);
+      } catch (SQLException failed) {
+        // SQLite is busy for readers, too, while it opens or closes its log. The claim waits.
+        if (SqlStates.isLockTimeout(failed)) {
+          return null;
+        }
+        throw failed;
+      }
     }
 
     @Nullable String run() throws SQLException, X {
