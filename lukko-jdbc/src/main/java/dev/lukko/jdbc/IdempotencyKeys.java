@@ -86,7 +86,16 @@ public final class IdempotencyKeys {
 
   /** The statements that create the table if it is missing. */
   public List<String> ddl(Dialect dialect) {
-    return IdempotencySql.createTable(dialect, table);
+    return ddl(dialect, table);
+  }
+
+  /**
+   * The statements that create such a table if it is missing, without a database.
+   *
+   * @param table {@code name} or {@code schema.name} of letters, digits and _
+   */
+  public static List<String> ddl(Dialect dialect, String table) {
+    return IdempotencySql.createTable(dialect, SqlNames.table("table", table));
   }
 
   /** Creates the table if it is missing. */
