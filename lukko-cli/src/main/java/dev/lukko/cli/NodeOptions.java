@@ -17,9 +17,9 @@ final class NodeOptions {
       names = "--node",
       paramLabel = "URL",
       description = {
-        "A node: redis://HOST:PORT, rediss:// for TLS, or redis-socket:///PATH. Give it once for each node; an odd number,"
-            + " 1, 3 or 5, is best. Default: the addresses in LUKKO_NODES, separated by blanks or"
-            + " commas."
+        "A node: redis://HOST:PORT, rediss:// for TLS, or redis-socket:///PATH. Give it once for"
+            + " each node; an odd number, 1, 3 or 5, is best. Default: the addresses in"
+            + " LUKKO_NODES, separated by blanks or commas."
       })
   private @Nullable List<String> urls;
 
