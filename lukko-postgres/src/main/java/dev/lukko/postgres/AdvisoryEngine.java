@@ -1,21 +1,17 @@
 package dev.lukko.postgres;
 
 import dev.lukko.ClientClosedException;
-import dev.lukko.Holder;
 import dev.lukko.LockEvent;
 import dev.lukko.LockException;
 import dev.lukko.LockRequest;
-import dev.lukko.spi.OwnerValue;
 import dev.lukko.time.Scheduler;
 import dev.lukko.time.Ticker;
 import java.security.SecureRandom;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -75,7 +71,8 @@ final class AdvisoryEngine implements Context {
             nodeTimeout,
             applicationName(description),
             ticker,
-            new PlatformCalls(scheduler, nodeTimeout.multipliedBy(4)));
+            new PlatformCalls(scheduler, nodeTimeout.multipliedBy(4)),
+            scheduler);
     releases = new ReleaseListener(connector, scheduler, waiters);
     transactionLocks = new TransactionLocks(schema.name(), ticker);
   }
@@ -207,17 +204,15 @@ final class AdvisoryEngine implements Context {
 
   @Override
   public Hold.Terms terms(LockRequest request, List<LockKey> locked) {
-    Instant now = ticker.wallInstant();
-    String shown =
-        description
-            + "/"
-            + Thread.currentThread().getName()
-            + (request.metadata().isEmpty() ? "" : " " + request.metadata());
     return new Hold.Terms(
         locked,
         request.shared(),
-        OwnerValue.create(random, now, shown),
-        new Holder(shown, Optional.of(now), Optional.empty()),
+        new Hold.Identity(
+            ticker.wallInstant(),
+            description,
+            Thread.currentThread().getName(),
+            request.metadata(),
+            random),
         Scheduler.toNanosSaturated(request.ttl()),
         request.maxHold().map(Scheduler::toNanosSaturated).orElse(Long.MAX_VALUE));
   }

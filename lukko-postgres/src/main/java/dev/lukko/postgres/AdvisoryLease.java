@@ -33,7 +33,7 @@ final class AdvisoryLease implements Lease {
 
   @Override
   public String owner() {
-    return hold.owner();
+    return hold.identity().owner();
   }
 
   @Override

@@ -1,5 +1,6 @@
 package dev.lukko.postgres;
 
+import dev.lukko.time.Scheduler;
 import dev.lukko.time.Ticker;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -13,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +36,9 @@ final class AdvisorySession {
     T run() throws SQLException;
   }
 
+  private static final AtomicReferenceFieldUpdater<AdvisorySession, SQLException> END =
+      AtomicReferenceFieldUpdater.newUpdater(AdvisorySession.class, SQLException.class, "end");
+
   private final Connection connection;
   private final AdvisorySql sql;
   private final Opened opened;
@@ -41,6 +46,7 @@ final class AdvisorySession {
   private final Ticker ticker;
   private final PlatformCalls calls;
   private final BiConsumer<? super AdvisorySession, ? super SQLException> onEnd;
+  private final HangGuard guard;
   private final ReentrantLock mutex = new ReentrantLock();
   private final LocalHolds holds = new LocalHolds();
   private final Map<String, PreparedStatement> statements = new HashMap<>();
@@ -53,8 +59,9 @@ final class AdvisorySession {
    * @param pid the server process
    * @param nonce a setting that disappears when the session is reset
    * @param idleLimit after what time of silence the server would end the session; zero for never
+   * @param pooled whether something between here and the server could change the session
    */
-  record Opened(int pid, String nonce, Duration idleLimit) {}
+  record Opened(int pid, String nonce, Duration idleLimit, boolean pooled) {}
 
   AdvisorySession(
       Connection connection,
@@ -63,6 +70,7 @@ final class AdvisorySession {
       Duration timeout,
       Ticker ticker,
       PlatformCalls calls,
+      Scheduler scheduler,
       BiConsumer<? super AdvisorySession, ? super SQLException> onEnd) {
     this.connection = connection;
     this.sql = sql;
@@ -71,6 +79,7 @@ final class AdvisorySession {
     this.ticker = ticker;
     this.calls = calls;
     this.onEnd = onEnd;
+    this.guard = new HangGuard(scheduler, timeout, this::hung);
   }
 
   boolean isEnded() {
@@ -128,9 +137,15 @@ final class AdvisorySession {
   }
 
   private Answer one(LockKey key, boolean shared, Proof proof) throws SQLException {
-    PreparedStatement statement = prepared(shared ? sql.tryOneShared : sql.tryOne);
-    statement.setInt(1, opened.pid());
-    statement.setLong(2, key.lock());
+    PreparedStatement statement;
+    if (opened.pooled()) {
+      statement = prepared(shared ? sql.tryOneSharedAtHome : sql.tryOneAtHome);
+      statement.setInt(1, opened.pid());
+      statement.setLong(2, key.lock());
+    } else {
+      statement = prepared(shared ? sql.tryOneShared : sql.tryOne);
+      statement.setLong(1, key.lock());
+    }
     try (ResultSet result = statement.executeQuery()) {
       result.next();
       long token = result.getLong(1);
@@ -209,7 +224,7 @@ final class AdvisorySession {
             statement.setLong(1, key.lock());
             statement.setInt(2, key.waitHigh());
             statement.setInt(3, key.waitLow());
-            statement.setString(4, Long.toString(key.lock()));
+            boolean awaited;
             try (ResultSet result = statement.executeQuery()) {
               if (!result.next() || !result.getBoolean(1)) {
                 ended(
@@ -217,9 +232,15 @@ final class AdvisorySession {
                         "the session does not hold the lock " + key.qualified(), "08000"));
                 return false;
               }
+              awaited = !result.getBoolean(2);
             } catch (SQLException failure) {
               // Unlocked or not: only the end of the session makes it certain.
               throw ended(failure);
+            }
+            if (awaited) {
+              PreparedStatement announce = prepared(sql.announce);
+              announce.setString(1, Long.toString(key.lock()));
+              tolerant(announce::execute);
             }
           }
           return true;
@@ -257,8 +278,8 @@ final class AdvisorySession {
               statement.setString(3, key.namespace());
               statement.setString(4, key.name());
               statement.setBoolean(5, hold.shared());
-              statement.setString(6, hold.holder().description());
-              statement.setTimestamp(7, Timestamp.from(hold.since()));
+              statement.setString(6, hold.identity().description());
+              statement.setTimestamp(7, Timestamp.from(hold.identity().since()));
               statement.addBatch();
             }
             hold.markPublished();
@@ -328,7 +349,7 @@ final class AdvisorySession {
     try {
       mine = lockWithin(timeout);
       if (mine) {
-        end = end == null ? closed : end;
+        END.compareAndSet(this, null, closed);
         PgConnector.closeQuietly(connection);
       } else {
         ended(closed);
@@ -363,6 +384,7 @@ final class AdvisorySession {
       throw new SQLTimeoutException(
           "the session was busy for " + timeout.toMillis() + " ms", "57014");
     }
+    guard.begin();
     try {
       SQLException over = end;
       if (over != null) {
@@ -375,8 +397,16 @@ final class AdvisorySession {
       }
       throw failure;
     } finally {
+      guard.end();
       mutex.unlock();
     }
+  }
+
+  /** Ends a session whose server has not answered in time; the read that waits for it fails. */
+  private void hung() {
+    SQLException late =
+        new SQLTimeoutException("no answer for " + timeout.toMillis() + " ms", "08006");
+    ended(late);
   }
 
   private boolean lockWithin(Duration limit) {
@@ -423,8 +453,7 @@ final class AdvisorySession {
 
   /** Drops the connection at once; the server frees every lock of the session when it notices. */
   private SQLException ended(SQLException cause) {
-    if (end == null) {
-      end = cause;
+    if (END.compareAndSet(this, null, cause)) {
       try {
         connection.abort(Runnable::run);
       } catch (SQLException broken) {

@@ -16,8 +16,15 @@ final class AdvisorySql {
   /** The channel on which a release is announced, if anybody waits for it. */
   static final String CHANNEL = "lukko_released";
 
+  /** For a direct connection. */
   final String tryOne;
+
   final String tryOneShared;
+
+  /** For a connection through a pooler, which could give us another server session. */
+  final String tryOneAtHome;
+
+  final String tryOneSharedAtHome;
   final String tryMany;
   final String tryManyShared;
   final String unlock = unlock("pg_advisory_unlock");
@@ -29,6 +36,7 @@ final class AdvisorySql {
   final String probe =
       "SELECT CASE WHEN current_setting('lukko.session', true) = ? THEN pg_backend_pid()"
           + " ELSE -1 END";
+  final String announce = "SELECT pg_notify('" + CHANNEL + "', ?)";
   final String publish;
   final String withdraw;
   final String sweep;
@@ -38,6 +46,8 @@ final class AdvisorySql {
     String token = "nextval('" + schema + ".fencing_token')";
     tryOne = tryOne("pg_try_advisory_lock", token);
     tryOneShared = tryOne("pg_try_advisory_lock_shared", token);
+    tryOneAtHome = tryOneAtHome("pg_try_advisory_lock", token);
+    tryOneSharedAtHome = tryOneAtHome("pg_try_advisory_lock_shared", token);
     tryMany = tryMany("pg_try_advisory_lock", token);
     tryManyShared = tryMany("pg_try_advisory_lock_shared", token);
     publish =
@@ -68,6 +78,10 @@ final class AdvisorySql {
   }
 
   private static String tryOne(String function, String token) {
+    return "SELECT CASE WHEN " + function + "(?) THEN " + token + " END";
+  }
+
+  private static String tryOneAtHome(String function, String token) {
     return "SELECT CASE WHEN pg_backend_pid() <> ? THEN "
         + FOREIGN_SESSION
         + " ELSE CASE WHEN "
@@ -96,16 +110,12 @@ final class AdvisorySql {
   }
 
   /**
-   * Unlocks, and tells the waiters if there are any: they hold the wait number in shared mode, so
-   * it cannot be had exclusively. Costs no scan of the lock table and, without waiters, no
-   * notification.
+   * Unlocks, and asks whether anybody waits: waiters hold the wait number in shared mode, so it
+   * cannot be had exclusively then. Costs no scan of the lock table; only if it was refused is
+   * there anything to announce.
    */
   private static String unlock(String function) {
-    return "SELECT "
-        + function
-        + "(?), CASE WHEN NOT pg_try_advisory_xact_lock(?, ?) THEN pg_notify('"
-        + CHANNEL
-        + "', ?) END";
+    return "SELECT " + function + "(?), pg_try_advisory_xact_lock(?, ?)";
   }
 
   private static String giveBack(String function) {

@@ -225,7 +225,7 @@ final class Attempt {
         throw new LockNameCollisionException(key.qualified(), held.qualified(), key.lock());
       }
     }
-    holder = other.holder();
+    holder = other.identity().toHolder();
   }
 
   private void lookAt(LockKey key, HolderRow row) {

@@ -3,7 +3,9 @@ package dev.lukko.postgres;
 import dev.lukko.Holder;
 import dev.lukko.LossReason;
 import dev.lukko.ReleaseOutcome;
+import dev.lukko.spi.OwnerValue;
 import dev.lukko.time.Ticker;
+import java.security.SecureRandom;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -19,8 +21,7 @@ import org.jspecify.annotations.Nullable;
 final class Hold {
   private final List<LockKey> keys;
   private final boolean shared;
-  private final String owner;
-  private final Holder holder;
+  private final Identity identity;
   private final long token;
   private final Proof granted;
   private final long maxHoldNanos;
@@ -42,24 +43,59 @@ final class Hold {
    *
    * @param keys what is locked, sorted by number
    * @param shared whether it is a reader's hold
-   * @param owner the owner value
-   * @param holder what may be shown of it
+   * @param identity who holds it
    * @param ttlNanos how long the session may stay silent
    * @param maxHoldNanos how long it may be held at all
    */
   record Terms(
-      List<LockKey> keys,
-      boolean shared,
-      String owner,
-      Holder holder,
-      long ttlNanos,
-      long maxHoldNanos) {}
+      List<LockKey> keys, boolean shared, Identity identity, long ttlNanos, long maxHoldNanos) {}
+
+  /**
+   * Who holds, for people. The session proves the ownership, so the texts are only made when
+   * somebody asks for them.
+   */
+  static final class Identity {
+    private final Instant since;
+    private final String client;
+    private final String thread;
+    private final String metadata;
+    private final SecureRandom random;
+    private @Nullable String owner;
+
+    Identity(Instant since, String client, String thread, String metadata, SecureRandom random) {
+      this.since = since;
+      this.client = client;
+      this.thread = thread;
+      this.metadata = metadata;
+      this.random = random;
+    }
+
+    Instant since() {
+      return since;
+    }
+
+    String description() {
+      return client + "/" + thread + (metadata.isEmpty() ? "" : " " + metadata);
+    }
+
+    Holder toHolder() {
+      return new Holder(description(), Optional.of(since), Optional.empty());
+    }
+
+    synchronized String owner() {
+      String made = owner;
+      if (made == null) {
+        made = OwnerValue.create(random, since, description());
+        owner = made;
+      }
+      return made;
+    }
+  }
 
   Hold(Terms terms, long token, Proof granted, AdvisorySession session, Ticker ticker) {
     this.keys = terms.keys();
     this.shared = terms.shared();
-    this.owner = terms.owner();
-    this.holder = terms.holder();
+    this.identity = terms.identity();
     this.ttlNanos = terms.ttlNanos();
     this.maxHoldNanos = terms.maxHoldNanos();
     this.token = token;
@@ -77,16 +113,8 @@ final class Hold {
     return shared;
   }
 
-  String owner() {
-    return owner;
-  }
-
-  Holder holder() {
-    return holder;
-  }
-
-  Instant since() {
-    return holder.since().orElse(Instant.EPOCH);
+  Identity identity() {
+    return identity;
   }
 
   long token() {

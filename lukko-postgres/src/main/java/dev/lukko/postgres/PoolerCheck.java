@@ -16,19 +16,25 @@ import org.postgresql.PGConnection;
  * transaction. In session mode it can never get the first one's server process, and the first one
  * never loses it.
  *
- * <p>The experiment can miss a pooler that many others use at that instant. Therefore every request
- * for a lock and every probe compares the process number again, inside the statement.
+ * <p>The experiment can miss a pooler that many others use at that instant. Therefore, where there
+ * is a pooler, every request for a lock compares the process number again, inside the statement;
+ * every probe does so everywhere.
  */
 final class PoolerCheck {
   private static final int ROUNDS = 3;
 
   private PoolerCheck() {}
 
-  static void refuseTransactionPooling(Connection connection, PgConnector connector)
+  /**
+   * Refuses a pooler that hands sessions around.
+   *
+   * @return whether there is a pooler at all
+   */
+  static boolean refuseTransactionPooling(Connection connection, PgConnector connector)
       throws SQLException {
     int server = backend(connection);
     if (connection.unwrap(PGConnection.class).getBackendPID() == server) {
-      return;
+      return false;
     }
     for (int round = 0; round < ROUNDS; round++) {
       if (givenToAnother(server, connector) || backend(connection) != server) {
@@ -46,6 +52,7 @@ final class PoolerCheck {
         .log(
             System.Logger.Level.INFO,
             "there is a pooler between here and the server; it keeps sessions as far as can be seen");
+    return true;
   }
 
   /** Whether a second connection, in a transaction, works in the given server process. */

@@ -1,5 +1,6 @@
 package dev.lukko.postgres;
 
+import dev.lukko.time.Scheduler;
 import dev.lukko.time.Ticker;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -38,6 +39,7 @@ final class SessionOpener {
   private final String applicationName;
   private final Ticker ticker;
   private final PlatformCalls calls;
+  private final Scheduler scheduler;
 
   SessionOpener(
       PgConnector connector,
@@ -45,7 +47,8 @@ final class SessionOpener {
       Duration timeout,
       String applicationName,
       Ticker ticker,
-      PlatformCalls calls) {
+      PlatformCalls calls,
+      Scheduler scheduler) {
     this.connector = connector;
     this.schema = schema;
     this.sql = new AdvisorySql(schema.name());
@@ -53,6 +56,7 @@ final class SessionOpener {
     this.applicationName = applicationName;
     this.ticker = ticker;
     this.calls = calls;
+    this.scheduler = scheduler;
   }
 
   /**
@@ -66,20 +70,23 @@ final class SessionOpener {
       throws SQLException {
     Connection connection = connector.open();
     try {
-      AdvisorySession.Opened opened = prepare(connection);
-      PoolerCheck.refuseTransactionPooling(connection, connector);
+      boolean pooled = PoolerCheck.refuseTransactionPooling(connection, connector);
+      AdvisorySession.Opened opened = prepare(connection, pooled);
       try (Statement statement = connection.createStatement()) {
         schema.check(statement);
         statement.executeUpdate(sql.sweep);
       }
-      return new AdvisorySession(connection, sql, opened, timeout, ticker, calls, onEnd);
+      // From here on the session's own guard bounds each statement.
+      connection.setNetworkTimeout(Runnable::run, 0);
+      return new AdvisorySession(connection, sql, opened, timeout, ticker, calls, scheduler, onEnd);
     } catch (SQLException | RuntimeException failure) {
       PgConnector.closeQuietly(connection);
       throw failure;
     }
   }
 
-  private AdvisorySession.Opened prepare(Connection connection) throws SQLException {
+  private AdvisorySession.Opened prepare(Connection connection, boolean pooled)
+      throws SQLException {
     String nonce = UUID.randomUUID().toString();
     long serverLimitMillis;
     Duration idleLimit;
@@ -106,6 +113,6 @@ final class SessionOpener {
       settings.setString(3, effective + "ms");
       settings.executeQuery().close();
     }
-    return new AdvisorySession.Opened(pid, nonce, idleLimit);
+    return new AdvisorySession.Opened(pid, nonce, idleLimit, pooled);
   }
 }
