@@ -1,6 +1,7 @@
 /** Session locks, a work queue and once-per-tick jobs on PostgreSQL. */
 module dev.lukko.postgres {
   requires transitive dev.lukko;
+  requires static org.jspecify;
   requires transitive java.sql;
   requires org.postgresql.jdbc;
 

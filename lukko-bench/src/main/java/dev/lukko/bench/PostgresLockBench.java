@@ -13,8 +13,8 @@ import org.postgresql.PGStatement;
 
 /**
  * Acquire and release of an advisory lease beside the two bare function calls, on one connection
- * each, in short turns, so that whatever else the machine does meets both alike. Arguments:
- * pairs (default 20000) and the server's {@code synchronous_commit} (default on).
+ * each, in short turns, so that whatever else the machine does meets both alike. Arguments: pairs
+ * (default 20000) and the server's {@code synchronous_commit} (default on).
  */
 public final class PostgresLockBench {
   private static final Duration TTL = Duration.ofSeconds(30);
@@ -69,8 +69,7 @@ public final class PostgresLockBench {
     }
   }
 
-  private static PreparedStatement prepared(Connection connection, String sql)
-      throws SQLException {
+  private static PreparedStatement prepared(Connection connection, String sql) throws SQLException {
     PreparedStatement statement = connection.prepareStatement(sql);
     statement.unwrap(PGStatement.class).setPrepareThreshold(1);
     return statement;
