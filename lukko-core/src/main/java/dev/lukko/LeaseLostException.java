@@ -1,5 +1,6 @@
 package dev.lukko;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -11,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 public final class LeaseLostException extends LockException {
   private static final long serialVersionUID = 1L;
 
-  private final List<String> resources;
+  private final ArrayList<String> resources; // A type that can be serialized.
   private final long fencingToken;
   private final LossReason reason;
   private final transient @Nullable Object value;
@@ -30,7 +31,7 @@ public final class LeaseLostException extends LockException {
             + fencingToken
             + " is not held: "
             + reason.explanation());
-    this.resources = List.copyOf(resources);
+    this.resources = new ArrayList<>(resources);
     this.fencingToken = fencingToken;
     this.reason = reason;
     this.value = value;
@@ -45,7 +46,7 @@ public final class LeaseLostException extends LockException {
 
   /** The names that were locked. */
   public List<String> resources() {
-    return resources;
+    return List.copyOf(resources);
   }
 
   /** The token of the lost lease. */

@@ -83,7 +83,7 @@ class ThreadSchedulerTest {
               order.add(i);
               ran.countDown();
             },
-            TimeUnit.MILLISECONDS.toNanos(30 + 20L * i));
+            TimeUnit.MILLISECONDS.toNanos(30 + 250L * i));
       }
       scheduler.schedule(ran::countDown, Long.MAX_VALUE).cancel();
       scheduler.schedule(ran::countDown, Long.MAX_VALUE);
