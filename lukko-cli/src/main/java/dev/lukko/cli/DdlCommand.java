@@ -135,8 +135,7 @@ final class DdlCommand implements Callable<Integer> {
     }
     String fenceTable = fence;
     if (fenceTable != null) {
-      parts.add(
-          named("--fence", () -> JdbcFence.create().inTable(fenceTable).ddl(known) + ";\n"));
+      parts.add(named("--fence", () -> JdbcFence.create().inTable(fenceTable).ddl(known) + ";\n"));
     }
     String keyTable = idempotency;
     if (keyTable != null) {

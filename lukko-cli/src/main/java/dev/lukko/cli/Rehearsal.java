@@ -21,9 +21,7 @@ final class Rehearsal {
     LibraryLog.silence();
     Surroundings nowhere =
         new Surroundings(
-            new PrintWriter(Writer.nullWriter()),
-            new PrintWriter(Writer.nullWriter()),
-            Map.of());
+            new PrintWriter(Writer.nullWriter()), new PrintWriter(Writer.nullWriter()), Map.of());
     Lukko.run(nowhere, "run", "lukko", "--", "true");
     // Nobody listens at port 1; finding that out takes the whole driver.
     Lukko.run(nowhere, "run", "--node", "redis://127.0.0.1:1", "lukko", "--", "true");

@@ -77,7 +77,12 @@ class DdlCommandTest {
   void otherTablesComeByTheirNamesAndWithoutTheLockIfAsked() {
     assertThat(
             printed(
-                "--dialect", "h2", "--no-lock", "--fence", "shop.tokens", "--idempotency=shop.once"))
+                "--dialect",
+                "h2",
+                "--no-lock",
+                "--fence",
+                "shop.tokens",
+                "--idempotency=shop.once"))
         .isEqualTo(
             JdbcFence.create().inTable("shop.tokens").ddl(Dialect.H2)
                 + ";\n\n"
@@ -88,12 +93,11 @@ class DdlCommandTest {
   @Test
   void theTriggersOfEachTableArePrinted() {
     assertThat(
-            printed(
-                "--dialect=postgres", "--no-lock", "--fence-trigger=a", "--fence-trigger=s.b"))
-        .isEqualTo(JdbcFence.triggerDdl("a", "fence") + "\n" + JdbcFence.triggerDdl("s.b", "fence"));
-    assertThat(printed("--dialect=postgres", "--fence-trigger=a", "--fence-column=highest"))
+            printed("--dialect=postgres", "--no-lock", "--fence-trigger=a", "--fence-trigger=s.b"))
         .isEqualTo(
-            JdbcSchema.ddl(Dialect.POSTGRES) + "\n" + JdbcFence.triggerDdl("a", "highest"));
+            JdbcFence.triggerDdl("a", "fence") + "\n" + JdbcFence.triggerDdl("s.b", "fence"));
+    assertThat(printed("--dialect=postgres", "--fence-trigger=a", "--fence-column=highest"))
+        .isEqualTo(JdbcSchema.ddl(Dialect.POSTGRES) + "\n" + JdbcFence.triggerDdl("a", "highest"));
   }
 
   private static String printed(String... args) {

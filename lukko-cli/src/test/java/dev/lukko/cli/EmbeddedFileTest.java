@@ -100,8 +100,7 @@ class EmbeddedFileTest {
 
   @Test
   void verboseNamesTheNodesWithoutTheirPasswords() {
-    Invocation status =
-        Invocation.of("status", "-v", "--node", "redis://:s3cret@127.0.0.1:1", "r");
+    Invocation status = Invocation.of("status", "-v", "--node", "redis://:s3cret@127.0.0.1:1", "r");
 
     assertThat(status.err())
         .startsWith("lukko: locks are in the node redis://127.0.0.1:1\n")
@@ -127,7 +126,9 @@ class EmbeddedFileTest {
       gate.open();
       assertThat(holder.exitCode()).isZero();
     }
-    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(status("r").out()).startsWith("r: free"));
+    await()
+        .atMost(TIMEOUT)
+        .untilAsserted(() -> assertThat(status("r").out()).startsWith("r: free"));
   }
 
   @Test
