@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The file of this user on this machine, which needs no server.
@@ -67,8 +68,10 @@ record EmbeddedFile(Path path) implements LockStore {
     }
   }
 
-  private static String why(Throwable cause) {
-    return cause.getClass().getSimpleName() + ": " + cause.getMessage();
+  private static String why(@Nullable Throwable cause) {
+    return cause == null
+        ? "unknown cause"
+        : cause.getClass().getSimpleName() + ": " + cause.getMessage();
   }
 
   private static UnavailableException unavailable(String message) {
