@@ -4,22 +4,35 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The benchmarks' entry: {@code ./lukko-bench [uncontended] [hand-off]}; all of them by default.
+ * The benchmarks' entry: {@code lukko-bench/run [uncontended] [hand-off] [ping-pong]
+ * [held-leases]}; all of them by default.
  */
 public final class Benchmarks {
+  private static final List<String> ALL =
+      List.of("uncontended", "hand-off", "ping-pong", "held-leases");
+
   private Benchmarks() {}
 
   /** Runs the named benchmarks, or all. */
   public static void main(String[] arguments) throws Exception {
-    Set<String> wanted =
-        Set.copyOf(arguments.length == 0 ? List.of("uncontended", "hand-off") : List.of(arguments));
+    List<String> wanted = arguments.length == 0 ? ALL : List.of(arguments);
+    if (!Set.copyOf(ALL).containsAll(wanted)) {
+      System.err.println("unknown benchmark in " + wanted + "; there are " + ALL);
+      System.exit(64);
+    }
+    int operations = Integer.getInteger("operations", 500);
     if (wanted.contains("uncontended")) {
-      UncontendedBench.run(
-          System.out, Integer.getInteger("slices", 30), Integer.getInteger("operations", 500));
+      UncontendedBench.run(System.out, Integer.getInteger("slices", 30), operations);
     }
     if (wanted.contains("hand-off")) {
       HandOffBench.run(
           System.out, Integer.getInteger("slices", 5), Integer.getInteger("seconds", 3));
+    }
+    if (wanted.contains("ping-pong")) {
+      PingPongBench.run(System.out, Integer.getInteger("slices", 20), operations);
+    }
+    if (wanted.contains("held-leases")) {
+      HeldLeasesBench.run(System.out);
     }
     System.exit(0);
   }
