@@ -258,12 +258,7 @@ public final class RedlockBuilder {
     List<LockNode> guarded =
         nodes.stream().<LockNode>map(node -> new GuardedNode(node, releases)).toList();
     try {
-<<<<<<< HEAD
-      List<LockNode> verified = Admission.verified(guarded, strict);
-=======
-      List<LockNode> guarded = nodes.stream().<LockNode>map(GuardedNode::new).toList();
       List<LockNode> verified = Admission.verified(guarded, strict, quarantine);
->>>>>>> main
       Context context = new Context(verified, settings, ticker, used, new Events(listeners, used));
       return new Redlock(context, releases, closeNodes, scheduler == null);
     } catch (LockException refused) {
