@@ -8,6 +8,8 @@ public enum LossReason {
   TAKEN_OVER("nodes answered that another owner holds the resource"),
   /** Nodes answered that they hold no entry of this lease. */
   NOT_HELD("nodes answered that they hold no entry of this lease"),
+  /** The database session that held the lock has ended, or the connection to it was lost. */
+  SESSION_ENDED("the database session that held the lock has ended"),
   /** The longest hold time that the request allowed was reached. */
   MAX_HOLD_REACHED("the maximum hold time of the request was reached"),
   /** The client was closed and let the lease go. */

@@ -37,7 +37,7 @@ final class HandOffBench {
 
   /** One way to lock, used by the threads of one client. */
   private interface Way extends AutoCloseable {
-    void section() throws Exception;
+    void section(Runnable inside) throws Exception;
 
     /** The commands that this way sends, as the server names them. */
     Set<String> sent();
@@ -87,8 +87,9 @@ final class HandOffBench {
     PlainWaiter waiter = new PlainWaiter(driver, url, "hand");
     return new Way() {
       @Override
-      public void section() throws InterruptedException {
+      public void section(Runnable inside) throws InterruptedException {
         String value = waiter.acquire(10_000);
+        inside.run();
         LockSupport.parkNanos(INSIDE_NANOS);
         waiter.release(value);
       }
@@ -114,8 +115,9 @@ final class HandOffBench {
             .build();
     return new Way() {
       @Override
-      public void section() {
+      public void section(Runnable inside) {
         Lease lease = locks.acquire(request);
+        inside.run();
         LockSupport.parkNanos(INSIDE_NANOS);
         lease.release();
       }
@@ -144,6 +146,7 @@ final class HandOffBench {
       CountDownLatch ready = new CountDownLatch(1);
       List<Future<?>> running = new ArrayList<>();
       long[] end = new long[1];
+      HandOffs handOffs = new HandOffs();
       for (int i = 0; i < served.length(); i++) {
         int thread = i;
         Way way = ways.get(i / THREADS_PER_CLIENT);
@@ -152,7 +155,7 @@ final class HandOffBench {
                 () -> {
                   ready.await();
                   while (System.nanoTime() - end[0] < 0) {
-                    way.section();
+                    way.section(() -> handOffs.enter(thread));
                     served.incrementAndGet(thread);
                   }
                   return null;
@@ -166,7 +169,8 @@ final class HandOffBench {
         each.get();
       }
       double elapsed = (System.nanoTime() - start) / 1e9;
-      return Measure.of(served, calls(server, ways.get(0).sent()) - callsBefore, elapsed);
+      return Measure.of(
+          served, handOffs.count, calls(server, ways.get(0).sent()) - callsBefore, elapsed);
     } finally {
       threads.shutdownNow();
       ways.forEach(Way::close);
@@ -187,16 +191,31 @@ final class HandOffBench {
     return calls;
   }
 
+  /**
+   * Counts how often the lock went to another thread than it came from. Guarded by the lock itself.
+   */
+  private static final class HandOffs {
+    private volatile long count;
+    private volatile int last = -1;
+
+    @SuppressWarnings("NonAtomicVolatileUpdate") // One thread at a time is in here.
+    void enter(int thread) {
+      if (last != thread) {
+        last = thread;
+        count++;
+      }
+    }
+  }
+
   private record Measure(double handOffsPerSecond, double callsEach, double fairness) {
-    static Measure of(AtomicLongArray served, long calls, double seconds) {
+    static Measure of(AtomicLongArray served, long handOffs, long calls, double seconds) {
       long[] counts = new long[served.length()];
       for (int i = 0; i < counts.length; i++) {
         counts[i] = served.get(i);
       }
-      long sum = Arrays.stream(counts).sum();
       long least = Arrays.stream(counts).min().orElse(0);
       long most = Arrays.stream(counts).max().orElse(1);
-      return new Measure(sum / seconds, (double) calls / sum, (double) least / most);
+      return new Measure(handOffs / seconds, (double) calls / handOffs, (double) least / most);
     }
 
     static Measure median(List<Measure> measures) {

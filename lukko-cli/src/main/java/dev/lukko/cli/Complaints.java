@@ -32,6 +32,10 @@ final class Complaints
       surroundings.say(exception.getMessage() + seeHelp(line));
       return ExitCode.USAGE;
     }
+    if (exception instanceof UnavailableException) {
+      surroundings.say(String.valueOf(exception.getMessage()));
+      return ExitCode.UNAVAILABLE;
+    }
     surroundings.say("unexpected error, please report it: " + exception);
     StringWriter trace = new StringWriter();
     exception.printStackTrace(new PrintWriter(trace, true));

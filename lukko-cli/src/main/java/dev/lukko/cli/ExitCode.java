@@ -10,7 +10,7 @@ final class ExitCode {
   /** The command line is wrong; nothing was done. */
   static final int USAGE = 64;
 
-  /** No quorum of nodes could be reached. */
+  /** No quorum of nodes could be reached, or the lock file cannot be used. */
   static final int UNAVAILABLE = 69;
 
   /** An error in this program. */

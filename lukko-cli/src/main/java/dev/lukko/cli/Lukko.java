@@ -31,6 +31,7 @@ import picocli.CommandLine.TypeConversionException;
       "",
       "Examples:",
       "  lukko demo",
+      "  lukko run nightly -- ./backup.sh",
       "  lukko run --node redis://localhost:6379 nightly -- ./backup.sh",
       "  lukko status --node redis://localhost:6379 nightly",
       "",
@@ -83,6 +84,7 @@ public final class Lukko implements Callable<Integer> {
             .addSubcommand(run)
             .addSubcommand(new StatusCommand(surroundings))
             .addSubcommand(new DemoCommand(surroundings))
+            .addSubcommand(new DdlCommand(surroundings))
             .addSubcommand(new HelpCommand());
     Complaints complaints = new Complaints(surroundings);
     line.setOut(surroundings.out())

@@ -5,7 +5,7 @@ import dev.lukko.redis.RedisNode;
 import dev.lukko.spi.LockNode;
 import java.util.List;
 
-/** Makes nodes of addresses: the only place of the command that knows the stores. */
+/** Makes nodes of addresses: the only place of the command that knows the servers. */
 final class NodeConnector {
 
   /** The schemes of the stores, in the order in which they are shown. */

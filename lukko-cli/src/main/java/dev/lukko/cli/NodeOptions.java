@@ -17,9 +17,10 @@ final class NodeOptions {
       names = "--node",
       paramLabel = "URL",
       description = {
-        "A node: redis://HOST:PORT, rediss:// for TLS, or redis-socket:///PATH. Give it once for each node; an odd number,"
-            + " 1, 3 or 5, is best. Default: the addresses in LUKKO_NODES, separated by blanks or"
-            + " commas."
+        "A node: redis://HOST:PORT, rediss:// for TLS, or redis-socket:///PATH. Give it once for"
+            + " each node; an odd number, 1, 3 or 5, is best. Default: the addresses in"
+            + " LUKKO_NODES, separated by blanks or commas; without these, a file that excludes"
+            + " this user's processes on this machine."
       })
   private @Nullable List<String> urls;
 
@@ -34,16 +35,48 @@ final class NodeOptions {
       })
   private RedisKeyFormat keyFormat = RedisKeyFormat.PREFIXED;
 
-  RedisKeyFormat keyFormat() {
-    return keyFormat;
-  }
+  @Option(
+      names = {"-v", "--verbose"},
+      description = "Says on standard error where the locks are.")
+  private boolean verbose;
 
   /**
-   * The addresses, checked before any I/O.
+   * The store that was asked for: the nodes, or without any the file on this machine. Checked
+   * before any I/O; told of if that was asked for.
    *
-   * @throws UsageException if there are none, one is malformed, or a server is named twice
+   * @throws UsageException if an address is malformed, a server is named twice, or nodes were meant
+   *     and none is named
    */
-  List<NodeAddress> addresses(Map<String, String> environment) {
+  LockStore store(Surroundings surroundings) {
+    List<NodeAddress> addresses = addresses(surroundings.environment());
+    LockStore store =
+        addresses.isEmpty()
+            ? embedded(surroundings.environment())
+            : new NamedNodes(addresses, keyFormat);
+    if (verbose) {
+      surroundings.say("locks are in " + store.description());
+    }
+    return store;
+  }
+
+  /** Whoever meant nodes must not get a lock that no other machine knows of. */
+  private LockStore embedded(Map<String, String> environment) {
+    if (environment.containsKey(VARIABLE)) {
+      throw new UsageException(
+          VARIABLE
+              + " is set, but names no node; write redis://HOST:PORT for each, or unset it to lock"
+              + " on this machine alone");
+    }
+    if (keyFormat != RedisKeyFormat.PREFIXED) {
+      throw new UsageException(
+          "--key-format plain is for Redis nodes, and there are none: give --node"
+              + " redis://HOST:PORT for each, or set "
+              + VARIABLE);
+    }
+    return EmbeddedFile.of(environment);
+  }
+
+  private List<NodeAddress> addresses(Map<String, String> environment) {
     List<NodeAddress> addresses = new ArrayList<>();
     Map<String, String> seen = new HashMap<>();
     for (String url : given(environment)) {
@@ -56,10 +89,6 @@ final class NodeOptions {
                 + " another server");
       }
       addresses.add(address);
-    }
-    if (addresses.isEmpty()) {
-      throw new UsageException(
-          "no nodes: give --node redis://HOST:PORT for each node, or set " + VARIABLE);
     }
     return addresses;
   }

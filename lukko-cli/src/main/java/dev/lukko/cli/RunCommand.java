@@ -3,6 +3,7 @@ package dev.lukko.cli;
 import dev.lukko.LockException;
 import dev.lukko.LockRequest;
 import dev.lukko.redlock.Redlock;
+import dev.lukko.redlock.RedlockBuilder;
 import dev.lukko.spi.LockNode;
 import java.time.Duration;
 import java.util.List;
@@ -23,12 +24,15 @@ import picocli.CommandLine.Parameters;
           + " lock is extended while COMMAND runs, however long that is. If the lock is lost all"
           + " the same, COMMAND and all it has started get TERM, and KILL after --kill-after.",
       "",
+      "With nodes, the lock holds for all who name the same ones. Without, it is in a file, and"
+          + " holds for the processes of this user on this machine.",
+      "",
       "COMMAND finds the name in LUKKO_RESOURCE and the fencing token in LUKKO_FENCING_TOKEN, and"
           + " has the standard streams of lukko. INT, TERM and HUP are passed on to it.",
       ""
     },
     customSynopsis = {
-      "lukko run --node URL [--node URL ...] [--ttl DURATION]",
+      "lukko run [-v] [--node URL ...] [--ttl DURATION]",
       "                 [--wait DURATION] [--key-format FORMAT]",
       "                 [--kill-after DURATION] [--max-ttl DURATION]",
       "                 RESOURCE -- COMMAND [ARG...]"
@@ -40,7 +44,8 @@ import picocli.CommandLine.Parameters;
     exitCodeList = {
       "N:the exit code of COMMAND, or 128+N if signal N ended it",
       "64:the command line is wrong; nothing was done",
-      "69:no quorum of nodes could be reached; COMMAND did not run",
+      "69:no quorum of nodes could be reached, or the lock file not be used;"
+          + " COMMAND did not run",
       "75:the lock is held by another; COMMAND did not run",
       "79:the lock was lost while COMMAND ran; COMMAND was ended",
       "126:COMMAND was found and could not be run",
@@ -51,6 +56,7 @@ import picocli.CommandLine.Parameters;
       "A DURATION is a number with a unit (500ms, 30s, 2m, 1h) or ISO 8601 (PT30S).",
       "",
       "Examples:",
+      "  lukko run nightly -- ./backup.sh",
       "  lukko run --node redis://localhost:6379 nightly -- ./backup.sh --full",
       "  LUKKO_NODES='redis://a redis://b redis://c' \\",
       "    lukko run --wait 10s --ttl 1m nightly -- ./backup.sh"
@@ -112,10 +118,10 @@ final class RunCommand implements Callable<Integer> {
   public Integer call() {
     RunWords run = RunWords.of(words == null ? List.of() : words);
     LockRequest request = request(run);
-    List<NodeAddress> addresses = nodes.addresses(surroundings.environment());
+    LockStore store = nodes.store(surroundings);
     try (SignalRelay signals = new SignalRelay()) {
-      List<LockNode> connected = NodeConnector.connect(addresses, nodes.keyFormat());
-      try (Redlock locks = client(connected)) {
+      List<LockNode> connected = store.open();
+      try (Redlock locks = client(store, connected)) {
         return new LockedRun(surroundings, signals, request, run.command(), killAfter)
             .run(locks, connected);
       }
@@ -123,9 +129,11 @@ final class RunCommand implements Callable<Integer> {
   }
 
   /** The client; refuses what only the nodes can tell, such as one server under two names. */
-  private Redlock client(List<LockNode> connected) {
+  private Redlock client(LockStore store, List<LockNode> connected) {
     try {
-      return Redlock.builder().nodes(connected).maxTtl(maxTtl).build();
+      RedlockBuilder builder = Redlock.builder().nodes(connected).maxTtl(maxTtl);
+      store.tune(builder);
+      return builder.build();
     } catch (IllegalArgumentException | LockException unfit) {
       throw new UsageException(String.valueOf(unfit.getMessage()));
     }

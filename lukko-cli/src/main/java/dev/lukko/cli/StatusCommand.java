@@ -1,9 +1,7 @@
 package dev.lukko.cli;
 
-import dev.lukko.spi.LockNode;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -22,11 +20,12 @@ import picocli.CommandLine.Parameters;
     exitCodeList = {
       "0:a quorum of nodes answered, whether the lock is held or free",
       "64:the command line is wrong; nothing was done",
-      "69:no quorum of nodes could be reached"
+      "69:no quorum of nodes could be reached, or the lock file not be used"
     },
     footer = {
       "",
       "Examples:",
+      "  lukko status nightly",
       "  lukko status --node redis://localhost:6379 nightly",
       "  LUKKO_NODES='redis://a redis://b redis://c' lukko status --json nightly"
     })
@@ -58,13 +57,7 @@ final class StatusCommand implements Callable<Integer> {
               + " characters; it must have 1 to "
               + MAX_NAME_LENGTH);
     }
-    List<NodeAddress> addresses = nodes.addresses(surroundings.environment());
-    List<LockNode> connected = NodeConnector.connect(addresses, nodes.keyFormat());
-    try {
-      return show(Survey.ask(connected, resource, TIMEOUT));
-    } finally {
-      connected.forEach(LockNode::close);
-    }
+    return show(nodes.store(surroundings).survey(resource, TIMEOUT));
   }
 
   private int show(Survey survey) {

@@ -34,6 +34,21 @@ final class ChildJvm implements AutoCloseable {
    */
   static ChildJvm start(
       Path directory, Map<String, String> environment, String input, String... args) {
+    return start(directory, environment, List.of(), input, args);
+  }
+
+  /** The same with options for its JVM, and without input. */
+  static ChildJvm startJava(
+      Path directory, Map<String, String> environment, List<String> options, String... args) {
+    return start(directory, environment, options, "", args);
+  }
+
+  private static ChildJvm start(
+      Path directory,
+      Map<String, String> environment,
+      List<String> options,
+      String input,
+      String... args) {
     try {
       Path in = Files.writeString(Files.createTempFile(directory, "in", null), input);
       Path out = Files.createTempFile(directory, "out", null);
@@ -46,6 +61,7 @@ final class ChildJvm implements AutoCloseable {
       if (Runtime.version().feature() >= 24) {
         command.add("--sun-misc-unsafe-memory-access=allow"); // Netty's, which would be warned of
       }
+      command.addAll(options);
       command.add("-Djava.io.tmpdir=" + temporary);
       command.addAll(List.of("-cp", System.getProperty("java.class.path")));
       command.add(Lukko.class.getName());

@@ -16,6 +16,8 @@ class UsageTest {
   /** Nobody listens here; a command that is refused before any I/O does not notice. */
   private static final String NODE = "redis://127.0.0.1:1";
 
+  private static final String COLUMN_1 = "--fence-column=1";
+
   static Stream<Arguments> wrongCommandLines() {
     return Stream.of(
         wrong("unknown command 'rum'; did you mean run?", "rum"),
@@ -23,8 +25,8 @@ class UsageTest {
         wrong("unknown argument 'now'", "demo", "now"),
         wrong("unknown option '--nod'; did you mean --node", "status", "--nod", NODE, "r"),
         wrong("unknown option '--wiat'", "run", "--wiat", "5s", "--node", NODE, "r", "--", "true"),
-        wrong("no nodes: give --node", "run", "r", "--", "true"),
-        wrong("no nodes: give --node", "status", "r"),
+        wrong("--key-format plain is for Redis", "run", "--key-format=plain", "r", "--", "true"),
+        wrong("--key-format plain is for Redis", "status", "--key-format=plain", "r"),
         wrong("missing required parameter: 'RESOURCE'", "status", "--node", NODE),
         wrong("no resource: write lukko run RESOURCE -- COMMAND", "run", "--node", NODE),
         wrong("no resource: write", "run", "--node", NODE, "--", "true"),
@@ -46,7 +48,15 @@ class UsageTest {
         wrong("has the port '99999'", "status", "--node", "redis://h:99999", "r"),
         wrong("has the port 'x'", "status", "--node", "redis://h:x", "r"),
         wrong("given twice", "status", "--node", NODE, "--node", NODE, "r"),
-        wrong("given twice", "status", "--node=redis://H", "--node=rediss://h:6379/2", "r"));
+        wrong("given twice", "status", "--node=redis://H", "--node=rediss://h:6379/2", "r"),
+        wrong("missing required option: '--dialect=NAME'", "ddl"),
+        wrong("unknown dialect 'oracle'; known are postgres,", "ddl", "--dialect", "oracle"),
+        wrong("--fence: table is \"a-b\"; it must", "ddl", "--dialect=h2", "--fence=a-b"),
+        wrong("--idempotency: table is \"\"", "ddl", "--dialect=h2", "--idempotency="),
+        wrong("is for postgres only", "ddl", "--dialect=h2", "--fence-trigger=a"),
+        wrong("fenceColumn is \"1\"", "ddl", "--dialect=postgres", "--fence-trigger=a", COLUMN_1),
+        wrong("goes with --fence-trigger", "ddl", "--dialect=postgres", COLUMN_1),
+        wrong("nothing to print", "ddl", "--dialect=postgres", "--no-lock"));
   }
 
   private static Arguments wrong(String message, String... args) {
@@ -69,7 +79,7 @@ class UsageTest {
     Invocation invocation = Invocation.of();
 
     assertThat(invocation.exitCode()).isEqualTo(64);
-    assertThat(invocation.err()).contains("no command", "run", "status", "demo");
+    assertThat(invocation.err()).contains("no command", "run", "status", "demo", "ddl");
     assertThat(invocation.out()).isEmpty();
   }
 
@@ -107,7 +117,7 @@ class UsageTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"", "run", "status", "demo"})
+  @ValueSource(strings = {"", "run", "status", "demo", "ddl"})
   void helpTellsOfExamplesAndExitCodesInEightyColumns(String command) {
     Invocation invocation =
         command.isEmpty() ? Invocation.of("--help") : Invocation.of(command, "--help");

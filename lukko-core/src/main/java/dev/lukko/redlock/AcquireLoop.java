@@ -40,6 +40,7 @@ final class AcquireLoop {
 
   private static final long BY_RETRY_COUNT = -1;
   private static final long FAIR_LEASE_MILLIS = 1_500;
+  private static final ThreadLocal<Boolean> WAKING = ThreadLocal.withInitial(() -> false);
 
   private final Context context;
   private final LockRequest request;
@@ -60,6 +61,7 @@ final class AcquireLoop {
   private int beats;
   private int splits;
   private boolean wokenWhileAsking;
+  private boolean byHint;
   private long nextBeatNanos;
   private long nextRoundNanos;
   private @Nullable Loss lastLoss;
@@ -230,6 +232,9 @@ final class AcquireLoop {
       hold.release();
       return;
     }
+    if (takeByHint()) {
+      context.waitRoom.hintEnded(this, true);
+    }
     // A fair waiter behind this one takes its place at the nodes now, before this hold can end.
     context.waitRoom.leave(this, request.fair());
     Duration waited = waited();
@@ -273,6 +278,9 @@ final class AcquireLoop {
 
   private void lose(GrantRound lost, Loss loss) {
     lost.abandon();
+    if (takeByHint()) {
+      context.waitRoom.hintEnded(this, false);
+    }
     if (!loss.unreachable()) {
       context.events.emit(() -> new LockEvent.Contended(resources(), loss.holder()));
     }
@@ -404,7 +412,10 @@ final class AcquireLoop {
 
   private long holdBackNanos() {
     return WaitPlan.holdBackNanos(
-        splits, context.settings.retryJitterNanos(), ThreadLocalRandom.current().nextDouble());
+        splits,
+        context.settings.retryJitterNanos(),
+        context.waitRoom.hasRivals(this),
+        ThreadLocalRandom.current().nextDouble());
   }
 
   /** Sets the timer for whatever comes first: the next beat, the next round, or the deadline. */
@@ -454,8 +465,16 @@ final class AcquireLoop {
     }
   }
 
-  /** The lock may be free: asks soon, or at once if nobody else is likely to. */
+  /**
+   * The lock may be free: asks at once, in this thread, or after holding back. A wake-up that was
+   * caused by another in the same thread goes by the timer, so that releases and grants which
+   * follow one another at once do not pile up on the stack.
+   */
   void wake() {
+    long holdBack = holdBackNanos();
+    boolean first = context.waitRoom.isFirst(this);
+    boolean nested = WAKING.get();
+    boolean asking;
     synchronized (this) {
       if (state == State.ASKING) {
         wokenWhileAsking = true;
@@ -463,9 +482,27 @@ final class AcquireLoop {
       if (state != State.WAITING) {
         return;
       }
-      nextRoundNanos = context.ticker.nanoTime() + holdBackNanos();
+      byHint = true;
+      asking = first && holdBack == 0 && !nested;
+      if (asking) {
+        state = State.ASKING;
+        if (timer != null) {
+          timer.cancel();
+        }
+      } else {
+        nextRoundNanos = context.ticker.nanoTime() + holdBack;
+      }
     }
-    rest();
+    if (!asking) {
+      rest();
+      return;
+    }
+    WAKING.set(true);
+    try {
+      ask();
+    } finally {
+      WAKING.set(false);
+    }
   }
 
   /** The waiters before this one have left. */
@@ -475,6 +512,12 @@ final class AcquireLoop {
     } else {
       rest();
     }
+  }
+
+  private synchronized boolean takeByHint() {
+    boolean taken = byHint;
+    byHint = false;
+    return taken;
   }
 
   // ---- the end

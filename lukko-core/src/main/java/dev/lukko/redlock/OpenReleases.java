@@ -17,6 +17,7 @@ final class OpenReleases {
 
   private final Set<CompletableFuture<?>> open = ConcurrentHashMap.newKeySet();
 
+  @SuppressWarnings("CollectionUndefinedEquality") // The very future is meant.
   void add(CompletionStage<?> release) {
     CompletableFuture<?> future = release.toCompletableFuture();
     if (!future.isDone()) {

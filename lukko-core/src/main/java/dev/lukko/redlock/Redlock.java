@@ -83,8 +83,7 @@ public final class Redlock implements LockClient {
   private final Set<AcquireLoop> acquiring = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
 
-  Redlock(
-      Context context, OpenReleases releases, boolean closeNodes, boolean closeScheduler) {
+  Redlock(Context context, OpenReleases releases, boolean closeNodes, boolean closeScheduler) {
     this.context = context;
     this.releases = releases;
     this.closeNodes = closeNodes;

@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  * wakes the first waiter, and it alone; the second is woken by the first's departure.
  */
 final class WaitRoom {
+  private static final int ROUNDS_OF_RIVALRY = 16;
+
   private final List<LockNode> nodes;
   private final int watchable;
   private final Map<List<String>, Line> lines = new HashMap<>();
@@ -110,6 +112,24 @@ final class WaitRoom {
     }
   }
 
+  /**
+   * Takes note of how a round ended that a hint had begun: whether another client was faster. For
+   * some rounds after that the waiters of this line hold back a little, each for a random time;
+   * hints reach the clients always in the same order, and the first would win every time.
+   */
+  synchronized void hintEnded(AcquireLoop waiter, boolean won) {
+    Line line = lines.get(waiter.resources());
+    if (line != null) {
+      line.rivalry = won ? Math.max(0, line.rivalry - 1) : ROUNDS_OF_RIVALRY;
+    }
+  }
+
+  /** Whether other clients wait for the same, as far as the last rounds have told. */
+  synchronized boolean hasRivals(AcquireLoop waiter) {
+    Line line = lines.get(waiter.resources());
+    return line != null && line.rivalry > 0;
+  }
+
   /** A hold of this client has ended; a hint for those who get none from the nodes. */
   void releasedHere(List<String> resources) {
     if (isWatched()) {
@@ -161,6 +181,7 @@ final class WaitRoom {
   private static final class Line {
     final Deque<AcquireLoop> waiters = new ArrayDeque<>();
     final BitSet hinted = new BitSet();
+    int rivalry;
     private @Nullable List<LockNode.Watch> watches = new ArrayList<>();
 
     void add(LockNode.Watch watch) {

@@ -6,6 +6,7 @@ import dev.lukko.Holder;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -32,7 +33,7 @@ class OwnerValueTest {
     String value = OwnerValue.create(random, NOW, "4711@web-1/main nightly billing");
     Holder holder = OwnerValue.describe(value, Duration.ofMillis(1_500));
     assertThat(holder.description()).isEqualTo("4711@web-1/main nightly billing");
-    assertThat(holder.since()).hasValue(NOW);
+    assertThat(holder.since()).hasValue(NOW.truncatedTo(ChronoUnit.MILLIS));
     assertThat(holder.remaining()).hasValue(Duration.ofMillis(1_500));
     assertThat(holder.toString()).doesNotContain(value.substring(0, value.indexOf(' ')));
   }
@@ -47,7 +48,8 @@ class OwnerValueTest {
   @Test
   void emptyDescriptionIsDescribed() {
     String value = OwnerValue.create(random, NOW, "");
-    assertThat(OwnerValue.describe(value, null).since()).hasValue(NOW);
+    assertThat(OwnerValue.describe(value, null).since())
+        .hasValue(NOW.truncatedTo(ChronoUnit.MILLIS));
   }
 
   @Test

@@ -28,17 +28,27 @@ public final class EmbeddedNode {
   private EmbeddedNode() {}
 
   /**
-   * Opens the user's own file, and creates it if there is none: {@code locks.db} in {@code
-   * $XDG_STATE_HOME/lukko} or {@code ~/.local/state/lukko}, on macOS in {@code
-   * ~/Library/Application Support/lukko}, on Windows in {@code %LOCALAPPDATA%\lukko}.
+   * Opens the user's own file, and creates it if there is none.
    *
+   * @see #file
    * @throws IllegalStateException if the SQLite driver is missing, or the file has the tables of
    *     another version
    * @throws UncheckedIOException if the file cannot be created
    */
   public static JdbcNode open() {
+    return open(file(System.getenv()));
+  }
+
+  /**
+   * The user's own file: {@code locks.db} in {@code $XDG_STATE_HOME/lukko} or {@code
+   * ~/.local/state/lukko}, on macOS in {@code ~/Library/Application Support/lukko}, on Windows in
+   * {@code %LOCALAPPDATA%\lukko}. No I/O; the file need not exist.
+   *
+   * @param environment the variables to look into
+   */
+  public static Path file(Map<String, String> environment) {
     Path home = Path.of(System.getProperty("user.home"));
-    return open(stateDirectory(System.getenv(), System.getProperty("os.name"), home).resolve(FILE));
+    return stateDirectory(environment, System.getProperty("os.name"), home).resolve(FILE);
   }
 
   /**

@@ -86,7 +86,16 @@ public final class IdempotencyKeys {
 
   /** The statements that create the table if it is missing. */
   public List<String> ddl(Dialect dialect) {
-    return IdempotencySql.createTable(dialect, table);
+    return ddl(dialect, table);
+  }
+
+  /**
+   * The statements that create such a table if it is missing, without a database.
+   *
+   * @param table {@code name} or {@code schema.name} of letters, digits and _
+   */
+  public static List<String> ddl(Dialect dialect, String table) {
+    return IdempotencySql.createTable(dialect, SqlNames.table("table", table));
   }
 
   /** Creates the table if it is missing. */
@@ -118,7 +127,7 @@ public final class IdempotencyKeys {
       try {
         Call<X> call = new Call<>(connection, key, request, work);
         connection.setAutoCommit(true);
-        IdempotencySql.Stored known = call.sql.find(connection, key, false);
+        IdempotencySql.Stored known = call.look();
         if (known != null && !known.expired()) {
           return call.resultOf(known);
         }
@@ -210,7 +219,7 @@ public final class IdempotencyKeys {
     try {
       connection.setAutoCommit(autoCommit);
     } catch (SQLException broken) {
-      LOG.log(Level.WARNING, "autocommit mode not restored on a connection", broken);
+      LOG.log(Level.WARNING, "autocommit mode not restored on a connection: {0}", broken);
     }
   }
 
@@ -241,6 +250,19 @@ public final class IdempotencyKeys {
       this.key = key;
       this.request = request;
       this.work = work;
+    }
+
+    /** What is known without waiting for anybody, or null. */
+    IdempotencySql.@Nullable Stored look() throws SQLException {
+      try {
+        return sql.find(connection, key, false);
+      } catch (SQLException failed) {
+        // SQLite is busy for readers, too, while it opens or closes its log. The claim waits.
+        if (SqlStates.isLockTimeout(failed)) {
+          return null;
+        }
+        throw failed;
+      }
     }
 
     @Nullable String run() throws SQLException, X {

@@ -1,5 +1,6 @@
 package dev.lukko.redis;
 
+import dev.lukko.spi.Failed;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -35,7 +36,7 @@ record ServerFacts(
    *
    * @param save the setting for snapshots, or null if the server does not tell
    * @param appendfsync the setting for the append-only file, or null if the server does not tell
-   * @throws IllegalArgumentException if something without which nothing can be judged is missing
+   * @throws NodeFaultException if something without which nothing can be judged is missing
    */
   static ServerFacts of(
       String info, @Nullable String save, @Nullable String appendfsync, Instant now) {
@@ -63,7 +64,7 @@ record ServerFacts(
   private static String required(Map<String, String> fields, String field) {
     String value = fields.get(field);
     if (value == null || value.isEmpty()) {
-      throw new IllegalArgumentException("the server does not tell its " + field + " with INFO");
+      throw new NodeFaultException(new Failed("INFO: the server does not tell its " + field));
     }
     return value;
   }

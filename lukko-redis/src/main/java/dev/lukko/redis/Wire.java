@@ -160,7 +160,10 @@ final class Wire {
     if (!sent) {
       reply.completeExceptionally(
           new NodeFaultException(
-              new Failed("NOSCRIPT: not sent again, since its owner has released meanwhile")));
+              new Failed(
+                  Failed.WITHDRAWN
+                      + ": not sent again with its script's text, since its owner has released"
+                      + " meanwhile")));
     }
   }
 

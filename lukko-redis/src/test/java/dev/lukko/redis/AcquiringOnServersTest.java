@@ -216,8 +216,7 @@ class AcquiringOnServersTest {
     assertThat(entryPoint.call(client, request(TTL, Duration.ZERO)).failure())
         .isInstanceOf(QuorumUnavailableException.class);
     servers.proxy(2).heal();
-    LockRequest patient =
-        LockRequest.builder(R).ttl(TTL).maxWait(AGES).waitForQuorum(true).build();
+    LockRequest patient = LockRequest.builder(R).ttl(TTL).maxWait(AGES).waitForQuorum(true).build();
     LockCall call = entryPoint.call(client, patient);
     assertThat(call.outcome()).isEqualTo(Outcome.GRANTED);
     assertThat(call.finish()).isEmpty();

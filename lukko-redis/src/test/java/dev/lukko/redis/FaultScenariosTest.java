@@ -23,6 +23,7 @@ import dev.lukko.time.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -185,8 +186,8 @@ class FaultScenariosTest extends ScenarioTest {
       List<String> onEntry =
           tap.lines().stream()
               .filter(line -> line.contains(" lua] ") && line.contains(ENTRY + "\""))
-              .map(line -> line.replaceAll("^[^\"]*\"([^\"]*)\".*", "$1").toUpperCase())
-              .filter(word -> word.equals("SET") || (word.equals("DEL")))
+              .map(line -> line.replaceAll("^[^\"]*\"([^\"]*)\".*", "$1").toUpperCase(Locale.ROOT))
+              .filter(word -> word.equals("SET") || word.equals("DEL"))
               .toList();
       assertThat(onEntry).as("the release came after the grant").endsWith("SET", "DEL");
       tap.close();

@@ -62,7 +62,7 @@ class ForgetfulServersTest extends ScenarioTest {
         }
       }
     }
-    bed.awaitTold(bed.server(0), "quarantined for another 1 s");
+    bed.awaitTold(bed.server(0), "quarantined for another ");
     Lease last = ledger.acquire(clients.get(0), waiting(LONG.dividedBy(60)));
     await().until(() -> last.owner().equals(bed.ownerAt(0)));
     ledger.close(last);

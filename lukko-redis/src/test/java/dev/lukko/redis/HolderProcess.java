@@ -23,8 +23,7 @@ final class HolderProcess implements AutoCloseable {
   private HolderProcess(Process process) {
     this.process = process;
     this.output =
-        new BufferedReader(
-            new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+        new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
   }
 
   static HolderProcess start(List<String> urls) throws IOException {

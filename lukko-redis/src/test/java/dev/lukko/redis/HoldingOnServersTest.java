@@ -33,11 +33,7 @@ class HoldingOnServersTest {
   @RegisterExtension static final FiveServers servers = new FiveServers();
 
   private static LockRequest request(Duration ttl, boolean autoExtend) {
-    return LockRequest.builder(R)
-        .ttl(ttl)
-        .maxWait(Duration.ZERO)
-        .autoExtend(autoExtend)
-        .build();
+    return LockRequest.builder(R).ttl(ttl).maxWait(Duration.ZERO).autoExtend(autoExtend).build();
   }
 
   private static LossReason lossOf(LockCall call) {
@@ -71,7 +67,9 @@ class HoldingOnServersTest {
     assertThat(lost).succeedsWithin(Duration.ofSeconds(10)).isEqualTo(LossReason.TAKEN_OVER);
     assertThat(lossOf(call)).isEqualTo(LossReason.TAKEN_OVER);
     for (int i = 2; i <= 4; i++) {
-      assertThat(servers.server(i).command("DEL", KEY)).as("the thief's entry stands").isEqualTo(1L);
+      assertThat(servers.server(i).command("DEL", KEY))
+          .as("the thief's entry stands")
+          .isEqualTo(1L);
     }
   }
 
@@ -150,8 +148,7 @@ class HoldingOnServersTest {
   }
 
   @Test
-  void processOfTheHolderStoppedPastTheTtlThenItFirstSeesThatItsLeaseIsNotValid()
-      throws Exception {
+  void processOfTheHolderStoppedPastTheTtlThenItFirstSeesThatItsLeaseIsNotValid() throws Exception {
     Redlock client = servers.client();
     InMemoryFence fence = new InMemoryFence();
     try (HolderProcess holder =
@@ -159,7 +156,10 @@ class HoldingOnServersTest {
       long oldToken = holder.token();
       holder.pause();
       LockRequest request =
-          LockRequest.builder(R).ttl(Duration.ofSeconds(20)).maxWait(Duration.ofSeconds(60)).build();
+          LockRequest.builder(R)
+              .ttl(Duration.ofSeconds(20))
+              .maxWait(Duration.ofSeconds(60))
+              .build();
       try (Lease next = client.acquire(request)) {
         assertThat(next.fencingToken()).isGreaterThan(oldToken);
         fence.check(next);

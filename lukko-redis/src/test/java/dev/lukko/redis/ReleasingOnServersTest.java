@@ -33,11 +33,7 @@ class ReleasingOnServersTest {
   @RegisterExtension static final FiveServers servers = new FiveServers();
 
   private static LockRequest request(Duration ttl) {
-    return LockRequest.builder(R)
-        .ttl(ttl)
-        .maxWait(Duration.ZERO)
-        .autoExtend(false)
-        .build();
+    return LockRequest.builder(R).ttl(ttl).maxWait(Duration.ZERO).autoExtend(false).build();
   }
 
   @Test
@@ -148,8 +144,7 @@ class ReleasingOnServersTest {
   void callGivenUpBetweenRequestAndReplyLeavesNothing(EntryPoint entryPoint) {
     Redlock client = servers.client(builder -> builder.nodeTimeout(AGES));
     servers.proxies().forEach(proxy -> proxy.hold(Direction.TO_CLIENT));
-    LockCall call =
-        entryPoint.call(client, LockRequest.builder(R).ttl(TTL).maxWait(AGES).build());
+    LockCall call = entryPoint.call(client, LockRequest.builder(R).ttl(TTL).maxWait(AGES).build());
     await().until(() -> servers.entries().size() == FiveServers.COUNT);
     call.cancel();
     assertThat(call.outcome()).isEqualTo(Outcome.CANCELLED);
@@ -160,8 +155,8 @@ class ReleasingOnServersTest {
   @ParameterizedTest
   @EnumSource
   void closeWhileServersAreStoppedReturnsAndEndsEverything(EntryPoint entryPoint) {
-    Redlock client = servers.unmanagedClient(
-            builder -> builder.nodeTimeout(Duration.ofMillis(500)));
+    Redlock client =
+        servers.unmanagedClient(builder -> builder.nodeTimeout(Duration.ofMillis(500)));
     LockCall holding = EntryPoint.ACQUIRE_ASYNC.call(client, request(TTL));
     servers.pause(1, 2, 3, 4, 5);
     LockCall waiting =

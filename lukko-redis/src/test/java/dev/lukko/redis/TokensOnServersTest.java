@@ -27,11 +27,7 @@ class TokensOnServersTest {
   @RegisterExtension static final FiveServers servers = new FiveServers();
 
   private static LockRequest request() {
-    return LockRequest.builder(R)
-        .ttl(TTL)
-        .maxWait(Duration.ZERO)
-        .autoExtend(false)
-        .build();
+    return LockRequest.builder(R).ttl(TTL).maxWait(Duration.ZERO).autoExtend(false).build();
   }
 
   @ParameterizedTest

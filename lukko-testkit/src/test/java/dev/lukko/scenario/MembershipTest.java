@@ -136,10 +136,12 @@ class MembershipTest {
         LockCall call =
             EntryPoint.ACQUIRE_ASYNC.call(rig.client(), Rig.request(ms(10_000), ms(120_000)));
         rig.time.advance(ms(5_000));
+        rig.main().fault(Fault.HOLD_REQUESTS);
         rig.releaseForeign();
         for (int i = 1; i <= 3; i++) {
           rig.holdForeign(i, ms(30_000)); // Another one got it first, and dies.
         }
+        rig.main().heal();
         rig.time.advance(ms(29_999));
         assertThat(call.isWaiting()).isTrue();
         rig.time.advance(ms(51));

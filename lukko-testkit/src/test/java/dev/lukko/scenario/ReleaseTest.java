@@ -381,8 +381,7 @@ class ReleaseTest {
       LockCall call = EntryPoint.ACQUIRE.call(client, waiting);
       assertThat(call.isWaiting()).isTrue();
       gated.shut(); // The granting thread stops where it ends the watch.
-      before.release();
-      Thread granting = new Thread(rig.time::runDue, "granting");
+      Thread granting = new Thread(before::release, "granting");
       granting.start();
       gated.awaitSomebody();
       call.cancel();

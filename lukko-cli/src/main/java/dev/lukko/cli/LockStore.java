@@ -1,0 +1,27 @@
+package dev.lukko.cli;
+
+import dev.lukko.redlock.RedlockBuilder;
+import dev.lukko.spi.LockNode;
+import java.time.Duration;
+import java.util.List;
+
+/** Where the locks are: on the nodes that were named, or in this machine's own file. */
+sealed interface LockStore permits NamedNodes, EmbeddedFile {
+
+  /** What {@code --verbose} says of it; without passwords. */
+  String description();
+
+  /**
+   * Opens it; the caller closes the nodes.
+   *
+   * @throws UsageException if it does not accept what was given; nothing is open then
+   * @throws UnavailableException if it cannot be used; nothing is open then
+   */
+  List<LockNode> open();
+
+  /** Fits the client's timing to it. */
+  void tune(RedlockBuilder client);
+
+  /** Asks all nodes what they have stored, and changes nothing. */
+  Survey survey(String resource, Duration timeout);
+}

@@ -1,0 +1,46 @@
+package dev.lukko.cli;
+
+import dev.lukko.redis.RedisKeyFormat;
+import dev.lukko.redlock.RedlockBuilder;
+import dev.lukko.spi.LockNode;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * The nodes that were named by option or variable.
+ *
+ * @param addresses at least one
+ */
+record NamedNodes(List<NodeAddress> addresses, RedisKeyFormat keyFormat) implements LockStore {
+
+  NamedNodes {
+    addresses = List.copyOf(addresses);
+  }
+
+  @Override
+  public String description() {
+    return (addresses.size() == 1 ? "the node " : "the nodes ")
+        + addresses.stream().map(NodeAddress::toString).collect(Collectors.joining(", "));
+  }
+
+  @Override
+  public List<LockNode> open() {
+    return NodeConnector.connect(addresses, keyFormat);
+  }
+
+  @Override
+  public void tune(RedlockBuilder client) {
+    // The defaults are meant for servers.
+  }
+
+  @Override
+  public Survey survey(String resource, Duration timeout) {
+    List<LockNode> nodes = open();
+    try {
+      return Survey.ask(nodes, resource, timeout);
+    } finally {
+      nodes.forEach(LockNode::close);
+    }
+  }
+}

@@ -1,0 +1,35 @@
+package dev.lukko.postgres;
+
+import dev.lukko.LockRequest;
+import dev.lukko.time.Scheduler;
+import dev.lukko.time.Ticker;
+import java.sql.SQLException;
+import java.util.List;
+
+/** What an attempt needs of its client. */
+interface Context {
+
+  Scheduler scheduler();
+
+  Ticker ticker();
+
+  Events events();
+
+  Holds holds();
+
+  Waiters waiters();
+
+  boolean isClosed();
+
+  /** The delay until the next round, with its random part. */
+  long retryDelayNanos();
+
+  /** The live session; opens one if there is none. */
+  AdvisorySession session() throws SQLException;
+
+  /** Makes a fresh owner value and what goes with it. */
+  Hold.Terms terms(LockRequest request, List<LockKey> keys);
+
+  /** Makes sure that announced releases are heard. */
+  void listenForReleases();
+}

@@ -1,0 +1,145 @@
+package dev.lukko.postgres;
+
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Properties;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.postgresql.PGConnection;
+
+/** A way to open physical connections, each in bounded time and for one purpose. */
+final class PgConnector {
+
+  /** Whatever opens a connection; it may hang. */
+  @FunctionalInterface
+  interface Opening {
+    Connection open() throws SQLException;
+  }
+
+  private final Opening opening;
+  private final Bounded bounded;
+  private final Duration timeout;
+
+  PgConnector(Opening opening, Bounded bounded, Duration timeout) {
+    this.opening = opening;
+    this.bounded = bounded;
+    this.timeout = timeout;
+  }
+
+  static Opening to(DataSource dataSource) {
+    return dataSource::getConnection;
+  }
+
+  static Opening to(
+      String url, @Nullable String user, @Nullable String password, Duration timeout) {
+    Properties properties = new Properties();
+    if (user != null) {
+      properties.setProperty("user", user);
+    }
+    if (password != null) {
+      properties.setProperty("password", password);
+    }
+    long seconds = Math.max(1, (timeout.toMillis() + 999) / 1000);
+    properties.setProperty("connectTimeout", Long.toString(seconds));
+    properties.setProperty("socketTimeout", Long.toString(seconds));
+    properties.setProperty("tcpKeepAlive", "true");
+    return () -> DriverManager.getConnection(url, properties);
+  }
+
+  /**
+   * Opens a connection whose reads end after the timeout.
+   *
+   * @throws SQLException if it cannot be opened in time; one that opens later is closed again
+   */
+  Connection open() throws SQLException {
+    Connection connection = bounded.call(opening::open, timeout, PgConnector::closeQuietly);
+    try {
+      if (!(connection instanceof PGConnection)) {
+        throw new UnsuitableDatabaseException(
+            "the DataSource gives "
+                + connection.getClass().getName()
+                + ", which is not a connection of the PostgreSQL driver itself: a pool would put a"
+                + " session that still holds locks back into circulation, and holders would"
+                + " starve the pool. Give a url, or a PGSimpleDataSource");
+      }
+      connection.setNetworkTimeout(Runnable::run, Math.toIntExact(timeout.toMillis()));
+      connection.setAutoCommit(true);
+      return connection;
+    } catch (SQLException | RuntimeException failure) {
+      closeQuietly(connection);
+      throw failure;
+    }
+  }
+
+  static void closeQuietly(Connection connection) {
+    try {
+      connection.close();
+    } catch (SQLException alreadyBroken) {
+      System.getLogger(PgConnector.class.getName())
+          .log(System.Logger.Level.DEBUG, "a connection did not close cleanly", alreadyBroken);
+    }
+  }
+
+  /** Runs calls that may hang in a callback thread and waits for them in bounded time. */
+  record Bounded(dev.lukko.time.Scheduler scheduler) {
+
+    /** A call that may hang. */
+    @FunctionalInterface
+    interface Call<T> {
+      T run() throws SQLException;
+    }
+
+    <T> T call(Call<T> call, Duration timeout, java.util.function.Consumer<? super T> tooLate)
+        throws SQLException {
+      CompletableFuture<T> result = new CompletableFuture<>();
+      scheduler.execute(
+          () -> {
+            try {
+              T value = call.run();
+              if (!result.complete(value)) {
+                tooLate.accept(value);
+              }
+            } catch (Throwable failure) {
+              result.completeExceptionally(failure);
+            }
+          });
+      boolean interrupted = false;
+      long end = System.nanoTime() + timeout.toNanos();
+      try {
+        while (true) {
+          try {
+            return result.get(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+          } catch (InterruptedException later) {
+            interrupted = true; // The wait is short; the caller looks at the flag afterwards.
+          } catch (TimeoutException hung) {
+            SQLException late =
+                new java.sql.SQLTimeoutException(
+                    "no connection after " + timeout.toMillis() + " ms", "08001", hung);
+            if (result.completeExceptionally(late)) {
+              throw late;
+            }
+          } catch (ExecutionException failed) {
+            Throwable cause = failed.getCause();
+            if (cause instanceof SQLException sql) {
+              throw sql;
+            }
+            if (cause instanceof RuntimeException unchecked) {
+              throw unchecked;
+            }
+            throw new SQLException("connection could not be opened", "08001", cause);
+          }
+        }
+      } finally {
+        if (interrupted) {
+          Thread.currentThread().interrupt();
+        }
+      }
+    }
+  }
+}

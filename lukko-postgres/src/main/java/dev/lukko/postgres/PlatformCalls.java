@@ -1,0 +1,99 @@
+package dev.lukko.postgres;
+
+import dev.lukko.time.Scheduler;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps virtual threads off the socket. An interrupt that meets a virtual thread in a read closes
+ * the socket, and with it the session and every other lease on it; so their statements run in a
+ * callback thread while they wait. Platform threads call directly.
+ */
+final class PlatformCalls {
+  private static final @Nullable MethodHandle IS_VIRTUAL = isVirtual();
+
+  private final Scheduler scheduler;
+  private final long limitNanos;
+
+  /**
+   * Calls for a session.
+   *
+   * @param limit after what time a call is given up for lost; above every timeout of the connection
+   */
+  PlatformCalls(Scheduler scheduler, Duration limit) {
+    this.scheduler = scheduler;
+    this.limitNanos = limit.toNanos();
+  }
+
+  <T extends @Nullable Object> T run(AdvisorySession.Work<T> work) throws SQLException {
+    if (!currentThreadIsVirtual()) {
+      return work.run();
+    }
+    CompletableFuture<T> result = new CompletableFuture<>();
+    scheduler.execute(
+        () -> {
+          try {
+            result.complete(work.run());
+          } catch (Throwable failure) {
+            result.completeExceptionally(failure);
+          }
+        });
+    return await(result);
+  }
+
+  /** Waits through interrupts: the work ends within the timeouts of the connection. */
+  private <T extends @Nullable Object> T await(CompletableFuture<T> result) throws SQLException {
+    boolean interrupted = false;
+    long end = System.nanoTime() + limitNanos;
+    try {
+      while (true) {
+        try {
+          return result.get(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException later) {
+          interrupted = true;
+        } catch (TimeoutException dropped) {
+          throw new SQLTimeoutException("the statement was never run", "08003", dropped);
+        } catch (ExecutionException failed) {
+          Throwable cause = failed.getCause();
+          if (cause instanceof SQLException sql) {
+            throw sql;
+          }
+          if (cause instanceof RuntimeException unchecked) {
+            throw unchecked;
+          }
+          throw new SQLException("statement failed", "58000", cause);
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  private static boolean currentThreadIsVirtual() {
+    try {
+      return IS_VIRTUAL != null && (boolean) IS_VIRTUAL.invokeExact(Thread.currentThread());
+    } catch (Throwable impossible) {
+      throw new IllegalStateException(impossible);
+    }
+  }
+
+  private static @Nullable MethodHandle isVirtual() {
+    try {
+      return MethodHandles.publicLookup()
+          .findVirtual(Thread.class, "isVirtual", MethodType.methodType(boolean.class));
+    } catch (ReflectiveOperationException beforeJava21) {
+      return null;
+    }
+  }
+}

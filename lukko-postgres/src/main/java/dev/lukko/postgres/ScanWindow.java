@@ -1,0 +1,48 @@
+package dev.lukko.postgres;
+
+import java.sql.Timestamp;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where a search for rows begins.
+ *
+ * <p>Finished rows stay in the table and in its index until vacuum may remove them, which an old
+ * snapshot anywhere in the database prevents; a search from the start then steps over all of them,
+ * each time. So after a search that took long, the next ones begin where that one found its first
+ * row. Rows before that (overtakers of high priority, rows given back by a crash) wait for the next
+ * search from the start: it comes when ten times the duration of the slow one has passed, so that
+ * at most a tenth of the time goes into stepping over the dead. While searches are quick, all of
+ * them begin at the start. Thread-safe.
+ */
+final class ScanWindow {
+  static final String START = "-infinity";
+  private static final int COST_RATIO = 10;
+
+  private final long slowNanos;
+  private @Nullable Timestamp lowest;
+  private long fullAgainAt;
+
+  ScanWindow(long slowNanos) {
+    this.slowNanos = slowNanos;
+  }
+
+  /** The rank from which to search. */
+  synchronized String from(long now) {
+    Timestamp low = lowest;
+    if (low == null || now - fullAgainAt >= 0) {
+      lowest = null;
+      return START;
+    }
+    return low.toInstant().toString();
+  }
+
+  /** Takes note of a search: from where, how long, and the lowest rank that it found. */
+  synchronized void searched(
+      String from, long startedAt, long finishedAt, @Nullable Timestamp first) {
+    long took = finishedAt - startedAt;
+    if (START.equals(from) && took >= slowNanos && first != null) {
+      lowest = first;
+      fullAgainAt = finishedAt + took * COST_RATIO;
+    }
+  }
+}

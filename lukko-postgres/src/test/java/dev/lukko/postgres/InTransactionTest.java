@@ -1,0 +1,173 @@
+package dev.lukko.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.lukko.Lease;
+import dev.lukko.LockBusyException;
+import dev.lukko.LockException;
+import dev.lukko.postgres.PostgresServer.Database;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+@ExtendWith(PostgresServer.Shared.class)
+class InTransactionTest {
+  private static final Duration TTL = Duration.ofSeconds(30);
+
+  private Database database;
+  private PostgresAdvisoryLocks locks;
+  private Connection one;
+  private Connection two;
+
+  @BeforeEach
+  void open(Database database) throws SQLException {
+    this.database = database;
+    locks = database.locks().build();
+    one = database.connect();
+    two = database.connect();
+    one.setAutoCommit(false);
+    two.setAutoCommit(false);
+  }
+
+  @AfterEach
+  void close() throws SQLException {
+    one.close();
+    two.close();
+    locks.close();
+  }
+
+  @Test
+  void commitAndRollbackReleaseTheLock() throws Exception {
+    long first = locks.inTransaction(one, "a");
+    assertThat(locks.tryInTransaction(two, "a")).isEmpty();
+    one.commit();
+    OptionalLong second = locks.tryInTransaction(two, "a");
+    assertThat(second.orElseThrow()).isGreaterThan(first);
+    assertThat(locks.tryInTransaction(one, "a")).isEmpty();
+    two.rollback();
+    assertThat(locks.tryInTransaction(one, "a")).isPresent();
+  }
+
+  @Test
+  void aTransactionAndALeaseOfTheSameNameExcludeEachOther() throws Exception {
+    try (Lease lease = locks.acquire("a", TTL)) {
+      assertThat(locks.tryInTransaction(one, "a")).isEmpty();
+      assertThat(lease.isValid()).isTrue();
+    }
+    assertThat(locks.tryInTransaction(one, "a")).isPresent();
+    assertThat(locks.tryAcquire("a", TTL)).isEmpty();
+    one.commit();
+    assertThat(locks.tryAcquire("a", TTL)).hasValueSatisfying(Lease::close);
+  }
+
+  @Test
+  void anAutocommitConnectionIsRefused() throws Exception {
+    one.setAutoCommit(true);
+    assertThatThrownBy(() -> locks.inTransaction(one, "a"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("autocommit");
+    assertThatThrownBy(() -> locks.tryInTransaction(one, "a"))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThat(database.advisoryLocks()).isZero();
+  }
+
+  @Test
+  void aWaitThatEndsInVainLeavesTheTransactionUsable() throws Exception {
+    locks.inTransaction(two, "a");
+    try (Statement statement = one.createStatement()) {
+      statement.execute("CREATE TABLE mine (n int)");
+      statement.execute("SET LOCAL lock_timeout = '7777ms'");
+      assertThatThrownBy(() -> locks.inTransaction(one, "a", Duration.ofMillis(50)))
+          .isInstanceOf(LockBusyException.class);
+      statement.execute("INSERT INTO mine VALUES (1)");
+      try (ResultSet setting = statement.executeQuery("SHOW lock_timeout")) {
+        setting.next();
+        assertThat(setting.getString(1)).isEqualTo("7777ms");
+      }
+    }
+    one.commit();
+    assertThat(database.number("SELECT count(*) FROM mine")).isOne();
+  }
+
+  @Test
+  void aWaiterIsGrantedWhenTheOtherTransactionEnds() throws Exception {
+    locks.inTransaction(two, "a");
+    Thread ending =
+        new Thread(
+            () -> {
+              try {
+                org.awaitility.Awaitility.await()
+                    .until(
+                        () ->
+                            database.number(
+                                    "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"
+                                        + " AND NOT granted")
+                                > 0);
+                two.commit();
+              } catch (SQLException failure) {
+                throw new IllegalStateException(failure);
+              }
+            });
+    ending.start();
+    assertThat(locks.inTransaction(one, "a", Duration.ofSeconds(60))).isPositive();
+    ending.join();
+  }
+
+  @Test
+  void severalNamesAreLockedTogetherOrNotAtAll() throws Exception {
+    locks.inTransaction(two, "b");
+    assertThat(locks.tryInTransaction(one, List.of("a", "b", "c"))).isEmpty();
+    assertThat(database.advisoryLocks()).as("only b").isOne();
+    two.commit();
+    assertThat(locks.tryInTransaction(one, List.of("a", "b", "c", "b"))).isPresent();
+    assertThat(database.advisoryLocks()).isEqualTo(3);
+  }
+
+  @Test
+  void thousandsOfLocksFailWithAnExplanation() throws Exception {
+    try (PostgresServer small =
+        PostgresServer.start("max_locks_per_transaction", "10", "max_connections", "10")) {
+      Database tight = small.database();
+      try (PostgresAdvisoryLocks client = tight.locks().build();
+          Connection connection = tight.connect()) {
+        connection.setAutoCommit(false);
+        List<String> names = IntStream.range(0, 100_000).mapToObj(i -> "row-" + i).toList();
+        assertThatThrownBy(() -> client.inTransaction(connection, names, TTL))
+            .isInstanceOf(LockException.class)
+            .hasMessageContaining("out of shared memory")
+            .hasMessageContaining("max_locks_per_transaction")
+            .hasMessageContaining("table leases");
+        connection.rollback();
+        assertThat(client.tryInTransaction(connection, "row-1")).isPresent();
+      }
+    }
+  }
+
+  @Test
+  void exactlyTheNamesThatWereAskedForAreLockedWhateverThePlannerDoes() throws Exception {
+    database.execute("CREATE TABLE item AS SELECT g AS id FROM generate_series(1, 100) g");
+    try (Statement statement = one.createStatement()) {
+      // The trap: the function runs for each row that the scan meets, before the other filter.
+      statement
+          .executeQuery(
+              "SELECT id FROM item WHERE pg_try_advisory_xact_lock(id)"
+                  + " AND id > (SELECT 98 + random() * 0) LIMIT 1")
+          .close();
+      assertThat(database.advisoryLocks()).as("one row returned, others locked").isGreaterThan(1);
+    }
+    one.rollback();
+    List<String> names = IntStream.rangeClosed(1, 10).mapToObj(Integer::toString).toList();
+    locks.inTransaction(one, names, TTL);
+    assertThat(database.advisoryLocks()).isEqualTo(10);
+  }
+}
