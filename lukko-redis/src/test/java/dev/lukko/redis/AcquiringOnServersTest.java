@@ -2,9 +2,11 @@ package dev.lukko.redis;
 
 import static dev.lukko.redis.FiveServers.R;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.lukko.Lease;
+import dev.lukko.LockException;
 import dev.lukko.LockRequest;
 import dev.lukko.QuorumUnavailableException;
 import dev.lukko.redlock.Redlock;
@@ -12,6 +14,7 @@ import dev.lukko.testkit.EntryPoint;
 import dev.lukko.testkit.FaultProxy;
 import dev.lukko.testkit.LockCall;
 import dev.lukko.testkit.LockCall.Outcome;
+import dev.lukko.testkit.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,7 +27,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A2, A5, A6, A9, A12, A13, A14 against real servers. */
+/** A2, A5, A6, A9, A10, A12, A13, A14 against real servers. */
 class AcquiringOnServersTest {
   private static final Duration TTL = Duration.ofSeconds(20);
 
@@ -145,6 +148,61 @@ class AcquiringOnServersTest {
                     assertThat(servers.server(number).command("GET", FiveServers.KEY))
                         .isEqualTo(lease.owner()));
       }
+    }
+  }
+
+  @Test
+  void sameServerUnderTwoAddressesIsRefusedAtTheStartByBothNames() {
+    int port = servers.server(1).port();
+    String[] urls = {
+      "redis://127.0.0.1:" + port, servers.server(2).url(), "redis://localhost:" + port
+    };
+    assertThatThrownBy(() -> Redlock.builder().nodes(RedisNode.connectAll(urls)).build())
+        .isInstanceOf(LockException.class)
+        .hasMessageContaining("127.0.0.1:" + port)
+        .hasMessageContaining("localhost:" + port)
+        .hasMessageContaining("same server");
+  }
+
+  @Test
+  void sameServerThatWasDownAtTheStartDoesNotVoteTwiceLater() {
+    FaultProxy twin = FaultProxy.to(servers.server(1));
+    try {
+      twin.cut();
+      String[] urls = {servers.server(1).url(), twin.url("redis"), servers.proxy(2).url("redis")};
+      servers.proxy(2).cut();
+      try (Redlock client = Redlock.builder().nodes(RedisNode.connectAll(urls)).build()) {
+        twin.heal();
+        LockRequest patient =
+            LockRequest.builder(R)
+                .ttl(TTL)
+                .maxWait(Duration.ofSeconds(3))
+                .waitForQuorum(true)
+                .build();
+        assertThatThrownBy(() -> client.acquire(patient))
+            .isInstanceOf(QuorumUnavailableException.class)
+            .hasMessageContaining("the same server");
+        servers.proxy(2).heal();
+        client
+            .acquire(
+                LockRequest.builder(R).ttl(TTL).maxWait(AGES).waitForQuorum(true).build())
+            .close();
+      }
+    } finally {
+      twin.close();
+    }
+  }
+
+  @Test
+  void replicaIsRefusedAtTheStartByItsRole() {
+    try (RedisServer replica =
+        RedisServer.builder()
+            .config("replicaof 127.0.0.1 " + servers.server(1).port())
+            .start()) {
+      assertThatThrownBy(() -> Redlock.over(RedisNode.connect(replica.url())))
+          .isInstanceOf(LockException.class)
+          .hasMessageContaining("127.0.0.1:" + replica.port())
+          .hasMessageContaining("replica");
     }
   }
 

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** H1, H2, H3, H5, H6 against real servers. */
+/** H1, H2, H3, H5, H6, H9 against real servers. */
 class HoldingOnServersTest {
   @RegisterExtension static final FiveServers servers = new FiveServers();
 
@@ -116,6 +116,35 @@ class HoldingOnServersTest {
             () -> assertThat(events).hasAtLeastOneElementOfType(LockEvent.Extended.class));
     assertThat(call.lease().isValid()).isTrue();
     assertThat(call.finish()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void serverRestartsEmptyThenItDoesNotGiveASecondHolderItsVote(EntryPoint entryPoint) {
+    Redlock first = servers.client();
+    servers.client().acquire("warm-up", Duration.ofSeconds(1)).close(); // All nodes are marked.
+    servers.proxy(4).hold(FaultProxy.Direction.TO_SERVER);
+    servers.proxy(5).hold(FaultProxy.Direction.TO_SERVER);
+    LockCall holder = entryPoint.call(first, request(Duration.ofSeconds(20), false));
+    assertThat(holder.lease().isValid()).isTrue();
+    servers.server(3).restart();
+    Redlock direct =
+        Redlock.builder()
+            .nodes(
+                RedisNode.connectAll(
+                    servers.all().stream().map(RedisServer::url).toArray(String[]::new)))
+            .build();
+    try (direct) {
+      for (int i = 0; i < 3; i++) {
+        LockCall second =
+            EntryPoint.ACQUIRE.call(direct, request(Duration.ofSeconds(20), false));
+        assertThat(second.outcome()).isNotEqualTo(LockCall.Outcome.GRANTED);
+        assertThat(second.failure()).hasMessageContaining("" + servers.server(3).port());
+      }
+      assertThat(holder.lease().isValid()).isTrue();
+    }
+    servers.heal();
+    holder.finish();
   }
 
   @Test
