@@ -125,9 +125,8 @@ final class PingPongBench {
     }
 
     @Override
-    public void close() throws Exception {
+    public void close() {
       waiter.shutdownNow();
-      pair.release(holder);
       pair.close();
     }
   }
