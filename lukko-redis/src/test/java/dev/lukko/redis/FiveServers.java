@@ -51,10 +51,13 @@ final class FiveServers
 
   @Override
   public void beforeEach(ExtensionContext context) {
-    for (RedisServer server : servers.all()) {
-      server.command("FLUSHALL");
-      proxies.add(FaultProxy.to(server));
+    servers.all().forEach(server -> server.command("FLUSHALL"));
+    // A new deployment is admitted as a whole, while all of its servers can be reached.
+    String[] urls = servers.urls().toArray(String[]::new);
+    try (Redlock first = Redlock.builder().nodes(RedisNode.connectAll(urls)).build()) {
+      first.acquire("admission", Duration.ofSeconds(10)).release();
     }
+    servers.all().forEach(server -> proxies.add(FaultProxy.to(server)));
   }
 
   @Override
