@@ -184,8 +184,7 @@ class AcquiringOnServersTest {
             .hasMessageContaining("the same server");
         servers.proxy(2).heal();
         client
-            .acquire(
-                LockRequest.builder(R).ttl(TTL).maxWait(AGES).waitForQuorum(true).build())
+            .acquire(LockRequest.builder(R).ttl(TTL).maxWait(AGES).waitForQuorum(true).build())
             .close();
       }
     } finally {
@@ -196,9 +195,7 @@ class AcquiringOnServersTest {
   @Test
   void replicaIsRefusedAtTheStartByItsRole() {
     try (RedisServer replica =
-        RedisServer.builder()
-            .config("replicaof 127.0.0.1 " + servers.server(1).port())
-            .start()) {
+        RedisServer.builder().config("replicaof 127.0.0.1 " + servers.server(1).port()).start()) {
       assertThatThrownBy(() -> Redlock.over(RedisNode.connect(replica.url())))
           .isInstanceOf(LockException.class)
           .hasMessageContaining("127.0.0.1:" + replica.port())

@@ -136,8 +136,7 @@ class HoldingOnServersTest {
             .build();
     try (direct) {
       for (int i = 0; i < 3; i++) {
-        LockCall second =
-            EntryPoint.ACQUIRE.call(direct, request(Duration.ofSeconds(20), false));
+        LockCall second = EntryPoint.ACQUIRE.call(direct, request(Duration.ofSeconds(20), false));
         assertThat(second.outcome()).isNotEqualTo(LockCall.Outcome.GRANTED);
         assertThat(second.failure()).hasMessageContaining("" + servers.server(3).port());
       }
