@@ -68,8 +68,10 @@ public enum EntryPoint {
             if (failure != null) {
               call.failed(failure);
             } else {
-              call.granted(lease);
+              // Before the grant is told: the body then ends, and the lease is closed, in the thread
+              // of the test, and never in one of a node, which must not wait.
               call.body().whenComplete((value, end) -> close(lease, call, end));
+              call.granted(lease);
             }
           });
     }
