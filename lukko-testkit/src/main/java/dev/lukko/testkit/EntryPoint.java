@@ -68,7 +68,8 @@ public enum EntryPoint {
             if (failure != null) {
               call.failed(failure);
             } else {
-              // Before the grant is told: the body then ends, and the lease is closed, in the thread
+              // Before the grant is told: the body then ends, and the lease is closed, in the
+              // thread
               // of the test, and never in one of a node, which must not wait.
               call.body().whenComplete((value, end) -> close(lease, call, end));
               call.granted(lease);
