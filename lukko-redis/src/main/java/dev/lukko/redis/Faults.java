@@ -72,7 +72,10 @@ final class Faults {
     if (host != null) {
       return new Failed("unknown host: " + message(host), cause);
     }
-    return new Failed("not connected: " + message(innermost(cause)), cause);
+    String message = message(innermost(cause));
+    return message.startsWith("RedisHandshakeHandler") // The driver's words for it tell nobody.
+        ? new Failed("not connected: the server closed the connection in the handshake", cause)
+        : new Failed("not connected: " + message, cause);
   }
 
   static boolean isUnknownScript(Throwable error) {
