@@ -4,6 +4,7 @@ module dev.lukko.redis {
   requires transitive lettuce.core;
   requires static transitive org.jspecify;
   requires io.netty.common;
+  requires io.netty.handler;
   requires io.netty.transport;
 
   exports dev.lukko.redis;
