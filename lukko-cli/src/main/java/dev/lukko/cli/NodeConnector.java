@@ -2,28 +2,39 @@ package dev.lukko.cli;
 
 import dev.lukko.redis.RedisKeyFormat;
 import dev.lukko.redis.RedisNode;
+import dev.lukko.redis.RedisNodeBuilder;
 import dev.lukko.spi.LockNode;
 import java.util.List;
+import java.util.function.Consumer;
 
 /** Makes nodes of addresses: the only place of the command that knows the servers. */
 final class NodeConnector {
 
   /** The schemes of the stores, in the order in which they are shown. */
-  static final List<String> SCHEMES = List.of("redis", "rediss", "redis-socket");
+  static final List<String> SCHEMES =
+      List.of(
+          "redis",
+          "rediss",
+          "redis-socket",
+          "redis-sentinel",
+          "rediss-sentinel",
+          "redis-cluster",
+          "rediss-cluster");
 
   private NodeConnector() {}
 
   /**
    * Connects to all nodes at the same time; one that is down is no failure.
    *
+   * @param access sets how to get in where an address does not say it
    * @throws UsageException if a store does not accept an address; no connection is made then
    */
-  static List<LockNode> connect(List<NodeAddress> addresses, RedisKeyFormat keyFormat) {
+  static List<LockNode> connect(
+      List<NodeAddress> addresses, RedisKeyFormat keyFormat, Consumer<RedisNodeBuilder> access) {
     try {
-      return List.copyOf(
-          RedisNode.builder()
-              .keyFormat(keyFormat)
-              .connectAll(addresses.stream().map(NodeAddress::url).toList()));
+      RedisNodeBuilder nodes = RedisNode.builder().keyFormat(keyFormat);
+      access.accept(nodes);
+      return List.copyOf(nodes.connectAll(addresses.stream().map(NodeAddress::url).toList()));
     } catch (IllegalArgumentException malformed) {
       throw new UsageException("node: " + malformed.getMessage());
     }

@@ -9,6 +9,7 @@ import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.resource.ClientResources;
 import io.netty.handler.ssl.SslContextBuilder;
@@ -64,6 +65,20 @@ record NodeStart(
     return address.kind() == Kind.CLUSTER
         ? cluster(client, address, name, close)
         : single(client, address, name, close);
+  }
+
+  /**
+   * Connects for plain questions.
+   *
+   * @throws dev.lukko.LockException if the server cannot be reached
+   */
+  RedisProbe probe(DriverAddress address) {
+    RedisClient client =
+        new OrderedClient(
+            SharedResources.acquire(), address.server(), options(address.files(), null));
+    // the older form of replies has fewer kinds
+    client.setOptions(client.getOptions().mutate().protocolVersion(ProtocolVersion.RESP2).build());
+    return RedisProbe.open(address, client, connectTimeout);
   }
 
   private Started single(

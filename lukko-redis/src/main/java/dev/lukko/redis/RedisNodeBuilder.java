@@ -270,6 +270,21 @@ public final class RedisNodeBuilder {
     return started.stream().map(Started::node).toList();
   }
 
+  /**
+   * Connects for plain questions to a server, beside any node. Waits at most the connect timeout.
+   *
+   * @param url as for {@link #connect(String)}
+   * @throws IllegalArgumentException if the URL is not accepted
+   * @throws dev.lukko.LockException if the server cannot be reached; says why
+   */
+  public RedisProbe probe(String url) {
+    return start().probe(parse(url));
+  }
+
+  private NodeStart start() {
+    return new NodeStart(keyFormat, counterRetention, connectTimeout, commandTimeout);
+  }
+
   private DriverAddress parse(String url) {
     DriverAddress address = DriverAddress.of(RedisUrl.parse(url, access), connectTimeout);
     if (address.kind() == Kind.SOCKET) {
@@ -280,8 +295,7 @@ public final class RedisNodeBuilder {
 
   private Started start(DriverAddress address, @Nullable RedisClient callers) {
     String shown = name != null ? name : address.name();
-    return new NodeStart(keyFormat, counterRetention, connectTimeout, commandTimeout)
-        .start(address, shown, callers);
+    return start().start(address, shown, callers);
   }
 
   private RedisNode awaitFirst(Started started) {

@@ -86,9 +86,9 @@ class ClusterNodeTest {
   void verbsGoToTheMasterThatHasTheSlot() {
     for (int i = 0; i < 3; i++) {
       String name = NAMES[i];
-      granted(node, entry("x", name), 5);
+      long counter = granted(node, entry("x", name), 5);
       assertThat(servers.get(i).command("GET", "lukko:{" + name + "}")).isEqualTo("x");
-      assertThat(refused(node, entry("y", name), 5).counter()).isEqualTo(5);
+      assertThat(refused(node, entry("y", name), 5).counter()).isEqualTo(counter);
       assertThat(extend(node, entry("x", name), 50_000)).isEqualTo(new ExtendReply.Extended());
       assertThat(Requests.inspect(node, name).holders()).hasSize(1);
       assertThat(release(node, entry("x", name))).isEqualTo(new ReleaseReply.Released());
@@ -109,7 +109,8 @@ class ClusterNodeTest {
     assertThat(((Failed) grant(node, entry("x", "a", "b"), 5)).detail())
         .contains("lukko:{a} and lukko:{b} " + rule);
     try (Redlock locks = Redlock.builder().nodes(List.of(node)).build()) {
-      assertThatThrownBy(() -> locks.acquire(LockRequest.builder("a", "b").ttl(Duration.ofMinutes(1)).build()))
+      assertThatThrownBy(
+              () -> locks.acquire(LockRequest.builder("a", "b").ttl(Duration.ofMinutes(1)).build()))
           .isInstanceOf(QuorumUnavailableException.class)
           .hasMessageContaining(rule);
     }

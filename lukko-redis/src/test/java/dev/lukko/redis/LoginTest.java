@@ -121,7 +121,8 @@ class LoginTest {
     String url = "redis://alice:wr0ng-Pa%2Fss@" + at();
     try (RedisNode node = RedisNode.connect(url);
         Redlock locks = Redlock.builder().nodes(List.of(node)).build()) {
-      assertThatThrownBy(() -> locks.acquire(LockRequest.builder("r").ttl(Duration.ofMinutes(1)).build()))
+      assertThatThrownBy(
+              () -> locks.acquire(LockRequest.builder("r").ttl(Duration.ofMinutes(1)).build()))
           .isInstanceOf(QuorumUnavailableException.class)
           .hasMessageContaining("WRONGPASS")
           .satisfies(error -> assertThat(trace(error)).doesNotContain("wr0ng", WRONG));

@@ -87,7 +87,11 @@ class SentinelTest {
       assertThat(after.state()).as("its marker names the former run").isEqualTo(State.RESTARTED);
       // a single node that has forgotten is taken for a new deployment, as after any restart
       try (Lease second =
-          locks.acquire(LockRequest.builder("s").ttl(Duration.ofMinutes(1)).maxWait(Duration.ofSeconds(30)).build())) {
+          locks.acquire(
+              LockRequest.builder("s")
+                  .ttl(Duration.ofMinutes(1))
+                  .maxWait(Duration.ofSeconds(30))
+                  .build())) {
         assertThat(second.fencingToken()).isPositive();
       }
       assertThat(replica.command("GET", "lukko:{r}")).isEqualTo(lease.owner());

@@ -30,10 +30,7 @@ class UnixSocketTest {
   @Test
   void locksAndHintsGoThroughTheSocket() throws InterruptedException {
     try (RedisServer server =
-        RedisServer.builder()
-            .config("unixsocket redis.sock", "requirepass secret")
-            .password("secret")
-            .start()) {
+        RedisServer.builder().config("unixsocket redis.sock").password("secret").start()) {
       String path = server.directory().resolve("redis.sock").toString();
       try (RedisNode node = RedisNode.connect("redis-socket://:secret@" + path + "?database=2")) {
         assertThat(node.name()).isEqualTo(path + "#2");
@@ -47,7 +44,7 @@ class UnixSocketTest {
           assertThat(hints.await(30, TimeUnit.SECONDS)).isTrue();
         }
         assertThat(String.valueOf(server.command("CLIENT", "LIST")))
-            .containsPattern("addr=" + path + ":0 .*name=lukko .*db=2 ");
+            .containsPattern("addr=redis.sock:0 .*name=lukko .*db=2 ");
         server.restart();
         await().until(() -> answer(node.status()).state() == State.UNMARKED);
       }
