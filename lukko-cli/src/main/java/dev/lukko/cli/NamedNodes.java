@@ -1,5 +1,6 @@
 package dev.lukko.cli;
 
+import dev.lukko.cli.doctor.Diagnosis;
 import dev.lukko.redis.RedisKeyFormat;
 import dev.lukko.redis.RedisNodeBuilder;
 import dev.lukko.redlock.RedlockBuilder;
@@ -47,5 +48,10 @@ record NamedNodes(
     } finally {
       nodes.forEach(LockNode::close);
     }
+  }
+
+  @Override
+  public Diagnosis diagnose(Duration timeout, Duration maxTtl) {
+    return NodeConnector.diagnose(addresses, keyFormat, access, timeout, maxTtl);
   }
 }

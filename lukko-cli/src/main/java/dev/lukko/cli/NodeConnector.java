@@ -1,11 +1,16 @@
 package dev.lukko.cli;
 
+import dev.lukko.cli.doctor.Diagnosis;
+import dev.lukko.cli.doctor.Doctor;
+import dev.lukko.cli.doctor.Doctor.Patient;
 import dev.lukko.redis.RedisKeyFormat;
 import dev.lukko.redis.RedisNode;
 import dev.lukko.redis.RedisNodeBuilder;
 import dev.lukko.spi.LockNode;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /** Makes nodes of addresses: the only place of the command that knows the servers. */
 final class NodeConnector {
@@ -35,6 +40,34 @@ final class NodeConnector {
       RedisNodeBuilder nodes = RedisNode.builder().keyFormat(keyFormat);
       access.accept(nodes);
       return List.copyOf(nodes.connectAll(addresses.stream().map(NodeAddress::url).toList()));
+    } catch (IllegalArgumentException malformed) {
+      throw new UsageException("node: " + malformed.getMessage());
+    }
+  }
+
+  /**
+   * Looks at all nodes at the same time.
+   *
+   * @throws UsageException if a store does not accept an address
+   */
+  static Diagnosis diagnose(
+      List<NodeAddress> addresses,
+      RedisKeyFormat keyFormat,
+      Consumer<RedisNodeBuilder> access,
+      Duration timeout,
+      Duration maxTtl) {
+    Supplier<RedisNodeBuilder> builders =
+        () -> {
+          RedisNodeBuilder nodes = RedisNode.builder().keyFormat(keyFormat);
+          access.accept(nodes);
+          return nodes;
+        };
+    try {
+      return new Doctor(builders, keyFormat, timeout, maxTtl)
+          .examine(
+              addresses.stream()
+                  .map(address -> new Patient(address.toString(), address.url()))
+                  .toList());
     } catch (IllegalArgumentException malformed) {
       throw new UsageException("node: " + malformed.getMessage());
     }

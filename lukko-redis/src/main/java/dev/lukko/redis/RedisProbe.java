@@ -5,11 +5,12 @@ import dev.lukko.redis.RedisAddress.Kind;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.StringCodec;
-import io.lettuce.core.output.ObjectOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.ProtocolKeyword;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -83,15 +84,36 @@ public final class RedisProbe implements AutoCloseable {
    *     does not answer in time, or cannot be reached
    */
   public @Nullable Object call(Duration timeout, String... words) {
+    return await(send(words), timeout);
+  }
+
+  /**
+   * Asks several questions at once and waits for all replies.
+   *
+   * @param timeout for how long to wait
+   * @return the replies in the order of the questions, as {@link #call} gives them
+   * @throws LockException as {@link #call} does, if one of them fails
+   */
+  public List<@Nullable Object> callAll(Duration timeout, List<String[]> questions) {
+    List<CompletableFuture<@Nullable Object>> replies = new ArrayList<>();
+    for (String[] words : questions) {
+      replies.add(send(words).toCompletableFuture());
+    }
+    await(CompletableFuture.allOf(replies.toArray(new CompletableFuture<?>[0])), timeout);
+    List<@Nullable Object> all = new ArrayList<>();
+    replies.forEach(reply -> all.add(reply.join()));
+    return all;
+  }
+
+  private CompletionStage<@Nullable Object> send(String... words) {
     CommandArgs<String, String> arguments = new CommandArgs<>(StringCodec.UTF8);
     for (int i = 1; i < words.length; i++) {
       arguments.add(words[i]);
     }
-    return await(
-        connection
-            .async()
-            .dispatch(new Keyword(words[0]), new ObjectOutput<>(StringCodec.UTF8), arguments),
-        timeout);
+    return connection
+        .async()
+        .dispatch(new Keyword(words[0]), new AnyOutput(), arguments)
+        .thenApply(reply -> reply.isEmpty() ? null : reply.get(0));
   }
 
   /** Ends the connection; waits at most 1 s for it. */
