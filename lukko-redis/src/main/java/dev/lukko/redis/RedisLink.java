@@ -67,7 +67,7 @@ final class RedisLink implements Link {
   private volatile NodeFault down = new Failed("not connected: the first connection is being made");
   private @Nullable Wire joining;
   private Known known = Known.NOBODY;
-  private long longestTtlNanos;
+  private volatile long longestTtlNanos; // guarded by the lock, also read without it
   private long backoffMillis = MIN_BACKOFF_MILLIS;
   private boolean outageIsLogged;
   private boolean resendIsScheduled;
@@ -120,9 +120,13 @@ final class RedisLink implements Link {
 
   @Override
   public void noteTtl(long ttlMillis) {
+    long ttlNanos = TimeUnit.MILLISECONDS.toNanos(ttlMillis);
+    if (ttlNanos <= longestTtlNanos) {
+      return;
+    }
     lock.lock();
     try {
-      longestTtlNanos = Math.max(longestTtlNanos, TimeUnit.MILLISECONDS.toNanos(ttlMillis));
+      longestTtlNanos = Math.max(longestTtlNanos, ttlNanos);
     } finally {
       lock.unlock();
     }
