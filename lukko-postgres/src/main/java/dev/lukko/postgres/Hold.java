@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Valid means: held, and the session was seen alive less than a ttl ago, by both clocks.
  */
 final class Hold {
-  private static final long INSTANT_NANOS = 1_000_000;
+  private static final long INSTANT_NANOS = 200_000;
 
   private final List<LockKey> keys;
   private final boolean shared;
@@ -137,8 +137,9 @@ final class Hold {
 
   /**
    * Whether it is worth a question whether anybody waits. Not after a hold of an instant that was
-   * had at once: the rare waiter that came within it polls, and from then on everybody who had to
-   * wait asks for the next.
+   * had at once: who finds a lock held shows that and tries once more before it waits, and that
+   * takes two round trips, in which an instant is over. Should one be quicker, it polls; and who
+   * had to wait asks for the next.
    */
   boolean maybeAwaited() {
     return contended || heldNanos() > INSTANT_NANOS;
