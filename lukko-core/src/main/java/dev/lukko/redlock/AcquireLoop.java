@@ -105,9 +105,6 @@ final class AcquireLoop {
             leaveNothing();
           }
         });
-    if (budgetNanos != BY_RETRY_COUNT) {
-      setDeadline(0);
-    }
     if (mayWait() && context.waitRoom.joinIfLine(this)) {
       synchronized (this) {
         nextBeatNanos = startNanos + beatNanos();
@@ -148,6 +145,9 @@ final class AcquireLoop {
     }
     asked.start(context.scheduler);
     deadline.begin(asked);
+    if (budgetNanos != BY_RETRY_COUNT && !deadline.isSet()) {
+      setDeadline(0); // Not before its first round: it has one in any case.
+    }
   }
 
   private GrantRound newRound() {
@@ -347,6 +347,7 @@ final class AcquireLoop {
         state = State.WAITING;
         if (wokenWhileAsking) {
           nextRoundNanos = context.ticker.nanoTime() + holdBackNanos();
+          byHint = true;
         }
       }
     }
@@ -381,10 +382,8 @@ final class AcquireLoop {
     synchronized (this) {
       loss = lastLoss;
     }
-    if (loss != null) {
+    if (loss != null) { // Else a round under way has just ended the call.
       fail(loss.toException().apply(attempt(mayWait())));
-    } else {
-      fail(new LockException("the call for " + resources() + " has made no round in its time"));
     }
   }
 
@@ -482,7 +481,7 @@ final class AcquireLoop {
     return WaitPlan.holdBackNanos(
         splits,
         context.settings.retryJitterNanos(),
-        context.waitRoom.hasRivals(this),
+        context.waitRoom.turnsToLetPass(this, ThreadLocalRandom.current().nextDouble()),
         ThreadLocalRandom.current().nextDouble());
   }
 
@@ -539,6 +538,9 @@ final class AcquireLoop {
    * follow one another at once do not pile up on the stack.
    */
   void wake() {
+    if (isHoldingBack()) {
+      context.waitRoom.hintEnded(this, false); // One of those that it let pass has won.
+    }
     long holdBack = holdBackNanos();
     boolean first = context.waitRoom.isFirst(this);
     boolean nested = WAKING.get();
@@ -582,10 +584,16 @@ final class AcquireLoop {
     }
   }
 
+  /** Whether a hint has led to the round that has just ended. */
   private synchronized boolean takeByHint() {
     boolean taken = byHint;
     byHint = false;
     return taken;
+  }
+
+  /** Whether this call still lets others pass after an earlier hint. */
+  private synchronized boolean isHoldingBack() {
+    return byHint && state == State.WAITING;
   }
 
   // ---- the end

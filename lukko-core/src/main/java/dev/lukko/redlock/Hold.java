@@ -384,7 +384,7 @@ final class Hold {
               context.nodes,
               context.settings.nodeTimeoutNanos(watchdog.ttlNanos()),
               entryRelease,
-              ended -> onReleased(ended, outcome),
+              (round, ended) -> onReleased(ended, round.watchers(), outcome),
               outcome::completeExceptionally)
           .start(context.scheduler);
     } else {
@@ -393,12 +393,14 @@ final class Hold {
           new ReleaseOutcome(
               ReleaseOutcome.Status.NOT_HELD,
               Answers.of(context.nodes, Collections.nCopies(context.nodes.size(), null))),
+          0,
           outcome);
     }
     return outcome;
   }
 
-  private void onReleased(ReleaseOutcome ended, CompletableFuture<ReleaseOutcome> outcome) {
+  private void onReleased(
+      ReleaseOutcome ended, int watchers, CompletableFuture<ReleaseOutcome> outcome) {
     synchronized (this) {
       deniedAtRelease = ended.status() == ReleaseOutcome.Status.NOT_HELD;
     }
@@ -409,7 +411,7 @@ final class Hold {
     }
     Duration held = Duration.ofNanos(context.ticker.nanoTime() - acquiredNanos);
     context.events.emit(() -> new LockEvent.Released(entry.resources(), token, held, ended));
-    context.waitRoom.releasedHere(entry.resources());
+    context.waitRoom.releasedHere(entry.resources(), watchers);
     outcome.complete(ended);
   }
 }
