@@ -52,10 +52,8 @@ import org.jspecify.annotations.Nullable;
  * that has led to a different one before, get no requests. A node of a cluster has no marker, and
  * can be the only node of a client but not one of several.
  *
- * <p><b>Rights.</b> The server's user needs {@code eval}, {@code evalsha}, the commands inside the
- * scripts, {@code info}, {@code time}, {@code get} and {@code subscribe}; the keys {@code lukko:*}
- * and the channels {@code lukko:*} in the default format. With {@code config|get} the node can also
- * tell how the server persists.
+ * <p><b>Rights.</b> {@link RedisRights} has the line that makes a user with the least rights. With
+ * {@code config|get} besides, the node can also tell how the server persists.
  *
  * <p>Readers' entries are looked through one by one at the server with each request for their
  * resource, so they suit hundreds of readers at a time rather than many thousands.
