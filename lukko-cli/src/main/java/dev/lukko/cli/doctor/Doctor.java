@@ -101,7 +101,8 @@ public final class Doctor {
           new NodeReport(
               patient.name(),
               status,
-              RedisSections.of(answers, status, "scripts"),
+              RedisSections.of(
+                  answers, status, commands(RedisProbe.chosenCommands(answers.info()))),
               RedisFindings.of(answers, status, maxTtl)));
     } catch (LockException unreachable) {
       report.complete(
@@ -109,6 +110,10 @@ public final class Doctor {
     } catch (RuntimeException | Error failed) {
       report.completeExceptionally(failed);
     }
+  }
+
+  private static String commands(List<String> chosen) {
+    return chosen.isEmpty() ? "scripts" : String.join(", ", chosen) + ", and scripts";
   }
 
   private RedisNodeBuilder builder(Duration connect) {
