@@ -35,12 +35,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * A lock node on one Redis or Valkey server (version 6 or later), through the driver Lettuce.
  *
- * <p>Each verb is one script at the server and costs one round trip. Requests are sent once: there
- * is no replay after a reconnect, and a request that was under way when a connection broke has an
- * unknown outcome. A server that is down is not an error: the node tries to connect again, at least
- * once a second, and meanwhile answers at once that it has not been asked. Releases are the
- * exception to both: those with an open outcome (at most 1000) are sent again, on a new connection
- * before any other request about a lock.
+ * <p>Each verb is one script at the server and costs one round trip; newer servers extend and
+ * release plain exclusive locks by commands of their own. Requests are sent once: there is no
+ * replay after a reconnect, and a request that was under way when a connection broke has an unknown
+ * outcome. A server that is down is not an error: the node tries to connect again, at least once a
+ * second, and meanwhile answers at once that it has not been asked. Releases are the exception to
+ * both: those with an open outcome (at most 1000) are sent again, on a new connection before any
+ * other request about a lock.
  *
  * <p>A release is published on a channel of the resource; see {@link RedisKeyFormat}. Whoever waits
  * subscribes to it, on one more connection.
