@@ -231,6 +231,11 @@ final class ClusterLink implements Link, RedisLink.Cluster {
   }
 
   @Override
+  public NativeSupport natives() {
+    return any().natives();
+  }
+
+  @Override
   public CompletableFuture<Void> firstTry() {
     return firstTry;
   }

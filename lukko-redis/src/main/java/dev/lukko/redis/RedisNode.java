@@ -35,12 +35,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * A lock node on one Redis or Valkey server (version 6 or later), through the driver Lettuce.
  *
- * <p>Each verb is one script at the server and costs one round trip. Requests are sent once: there
- * is no replay after a reconnect, and a request that was under way when a connection broke has an
- * unknown outcome. A server that is down is not an error: the node tries to connect again, at least
- * once a second, and meanwhile answers at once that it has not been asked. Releases are the
- * exception to both: those with an open outcome (at most 1000) are sent again, on a new connection
- * before any other request about a lock.
+ * <p>Each verb is one script at the server and costs one round trip; newer servers extend and
+ * release plain exclusive locks by commands of their own. Requests are sent once: there is no
+ * replay after a reconnect, and a request that was under way when a connection broke has an unknown
+ * outcome. A server that is down is not an error: the node tries to connect again, at least once a
+ * second, and meanwhile answers at once that it has not been asked. Releases are the exception to
+ * both: those with an open outcome (at most 1000) are sent again, on a new connection before any
+ * other request about a lock.
  *
  * <p>A release is published on a channel of the resource; see {@link RedisKeyFormat}. Whoever waits
  * subscribes to it, on one more connection.
@@ -52,10 +53,8 @@ import org.jspecify.annotations.Nullable;
  * that has led to a different one before, get no requests. A node of a cluster has no marker, and
  * can be the only node of a client but not one of several.
  *
- * <p><b>Rights.</b> The server's user needs {@code eval}, {@code evalsha}, the commands inside the
- * scripts, {@code info}, {@code time}, {@code get} and {@code subscribe}; the keys {@code lukko:*}
- * and the channels {@code lukko:*} in the default format. With {@code config|get} the node can also
- * tell how the server persists.
+ * <p><b>Rights.</b> {@link RedisRights} has the line that makes a user with the least rights. With
+ * {@code config|get} besides, the node can also tell how the server persists.
  *
  * <p>Readers' entries are looked through one by one at the server with each request for their
  * resource, so they suit hundreds of readers at a time rather than many thousands.
@@ -78,6 +77,8 @@ public final class RedisNode implements LockNode {
   private final ConcurrentMap<String, ScriptCall> granting = new ConcurrentHashMap<>();
 
   private final ConcurrentMap<String, ScriptCall> repairing = new ConcurrentHashMap<>();
+
+  private final GrantedOwners owners = new GrantedOwners();
 
   private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -151,7 +152,20 @@ public final class RedisNode implements LockNode {
       entry.resources().forEach(resource -> hints.asking(format.channel(resource)));
     }
     return create(
-        call, granting, list -> Replies.grant(list, call.keys(), link::statusOf), fault -> fault);
+        call,
+        granting,
+        list -> granted(request, Replies.grant(list, call.keys(), link::statusOf)),
+        fault -> fault);
+  }
+
+  /** Where the server can delete by itself, it is noted what a release will find. */
+  private GrantReply granted(GrantRequest request, GrantReply reply) {
+    if (reply instanceof GrantReply.Granted
+        && isCommon(request.entry())
+        && !link.natives().delete().isEmpty()) {
+      owners.add(request.entry().owner(), request.ttlMillis());
+    }
+    return reply;
   }
 
   private ScriptCall grantCall(GrantRequest request) {
@@ -241,8 +255,10 @@ public final class RedisNode implements LockNode {
     if (isCommon(entry)) {
       String resource = entry.resources().get(0);
       String[] key = {format.entry(resource)};
-      return new ScriptCall(
-          Script.RELEASE, entry.owner(), key, entry.owner(), format.channel(resource));
+      ScriptCall call =
+          new ScriptCall(
+              Script.RELEASE, entry.owner(), key, entry.owner(), format.channel(resource));
+      return owners.remove(entry.owner()) ? call.expectingEntry() : call;
     }
     return call(Script.RELEASE, entry, channels(entry));
   }

@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
@@ -114,6 +115,16 @@ public final class RedisProbe implements AutoCloseable {
         .async()
         .dispatch(new Keyword(words[0]), new AnyOutput(), arguments)
         .thenApply(reply -> reply.isEmpty() ? null : reply.get(0));
+  }
+
+  /**
+   * Which commands of its own a server is asked for in place of scripts, as a node on it chooses.
+   *
+   * @param info the fields of its reply to {@code INFO}
+   * @return their names; empty if scripts do everything
+   */
+  public static List<String> chosenCommands(Map<String, String> info) {
+    return NativeSupport.of(info).names();
   }
 
   /** Ends the connection; waits at most 1 s for it. */
