@@ -6,4 +6,5 @@ module dev.lukko.testkit {
   requires static org.junit.jupiter.api;
 
   exports dev.lukko.testkit;
+  exports dev.lukko.testkit.sim;
 }

@@ -14,7 +14,6 @@ import dev.lukko.time.Scheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -455,7 +454,7 @@ final class AcquireLoop {
 
   private long beatNanos() {
     return context.settings.retryDelayNanos()
-        + (long) (ThreadLocalRandom.current().nextDouble() * context.settings.retryJitterNanos());
+        + (long) (context.jitter.getAsDouble() * context.settings.retryJitterNanos());
   }
 
   private void planNextRound(Loss loss) {
@@ -481,8 +480,8 @@ final class AcquireLoop {
     return WaitPlan.holdBackNanos(
         splits,
         context.settings.retryJitterNanos(),
-        context.waitRoom.turnsToLetPass(this, ThreadLocalRandom.current().nextDouble()),
-        ThreadLocalRandom.current().nextDouble());
+        context.waitRoom.turnsToLetPass(this, context.jitter.getAsDouble()),
+        context.jitter.getAsDouble());
   }
 
   /** Sets the timer for whatever comes first: the next beat, the next round, or the deadline. */

@@ -58,6 +58,7 @@ final class Hold {
   private @Nullable CompletableFuture<LossReason> lost;
   private @Nullable CompletableFuture<ReleaseOutcome> release;
   private @Nullable CompletableFuture<Boolean> lastExtension;
+  private final EarlierExtensions earlier = new EarlierExtensions();
 
   Hold(
       Context context,
@@ -301,18 +302,22 @@ final class Hold {
       watchdog.arm();
     }
     Extension extension = new Extension(start, wallStart, ttlNanos, result);
-    new ExtendRound(
+    ExtendRound round =
+        new ExtendRound(
             context.nodes,
             context.settings.nodeTimeoutNanos(ttlNanos),
             this,
             TimeUnit.NANOSECONDS.toMillis(ttlNanos),
-            extension)
-        .start(context.scheduler);
+            extension);
+    synchronized (this) {
+      earlier.add(round);
+    }
+    round.start(context.scheduler);
   }
 
   void onExtensionDecided(ExtendRound round, Tally tally, Extension extension) {
     if (tally.won()) {
-      if (moveWindow(extension)) {
+      if (moveWindow(extension, round)) {
         watchdog.arm();
         round.repairMissing();
         context.events.emit(
@@ -346,16 +351,20 @@ final class Hold {
     }
   }
 
-  private boolean moveWindow(Extension extension) {
+  private boolean moveWindow(Extension extension, ExtendRound round) {
     if (!isValid()) {
       return false; // It ended while the answers were on their way; a lost lease is never revived.
     }
-    ValidityWindow moved =
-        context.window(extension.startNanos(), extension.wallStartMicros(), extension.ttlNanos());
     synchronized (this) {
       if (state != State.HELD) {
         return false;
       }
+      long keptNanos =
+          earlier.areHarmlessTo(extension.ttlNanos())
+              ? extension.ttlNanos()
+              : Math.min(extension.ttlNanos(), earlier.keptNanos(round));
+      ValidityWindow moved =
+          context.window(extension.startNanos(), extension.wallStartMicros(), keptNanos);
       window = limit == null ? moved : moved.upTo(limit);
     }
     return isValid();
