@@ -37,8 +37,7 @@ final class NodeConnector {
       List<NodeAddress> addresses, RedisKeyFormat keyFormat, NodeAccess access) {
     try {
       return List.copyOf(
-          builder(keyFormat, access)
-              .connectAll(addresses.stream().map(NodeAddress::url).toList()));
+          builder(keyFormat, access).connectAll(addresses.stream().map(NodeAddress::url).toList()));
     } catch (IllegalArgumentException malformed) {
       throw new UsageException("node: " + malformed.getMessage());
     }
