@@ -136,6 +136,10 @@ final class AcquireLoop {
   }
 
   private GrantRound newRound() {
+    // Before the proposal: one that grew old in a pause must count as elapsed time, or a node that
+    // was in quarantine meanwhile would take it for new.
+    long roundStartNanos = context.ticker.nanoTime();
+    long roundWallStartMicros = context.ticker.wallMicros();
     LockEntry entry =
         new LockEntry(resources(), context.owners.next(description), request.shared());
     GrantRequest grant =
@@ -145,7 +149,12 @@ final class AcquireLoop {
             context.proposals.next(resources()),
             ticket);
     return new GrantRound(
-        context, context.settings.nodeTimeoutNanos(ttlNanos), grant, this::onVotes);
+        context,
+        context.settings.nodeTimeoutNanos(ttlNanos),
+        grant,
+        roundStartNanos,
+        roundWallStartMicros,
+        this::onVotes);
   }
 
   private void onVotes(GrantRound voted, Tally tally) {

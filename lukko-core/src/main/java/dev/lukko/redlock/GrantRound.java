@@ -34,14 +34,16 @@ final class GrantRound extends Round<GrantReply> {
       Context context,
       long timeoutNanos,
       GrantRequest request,
+      long startNanos,
+      long wallStartMicros,
       BiConsumer<GrantRound, Tally> onDecided) {
     super(context.nodes, timeoutNanos);
     this.admission = context.admission;
     this.states = context.nodeStates;
     this.request = request;
     this.onDecided = onDecided;
-    this.startNanos = context.ticker.nanoTime();
-    this.wallStartMicros = context.ticker.wallMicros();
+    this.startNanos = startNanos;
+    this.wallStartMicros = wallStartMicros;
   }
 
   /** When this round, and no earlier one, began: the origin of the validity it may win. */
