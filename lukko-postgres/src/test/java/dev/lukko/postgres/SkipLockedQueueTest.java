@@ -318,7 +318,8 @@ class SkipLockedQueueTest {
     SkipLockedQueue queue = queue(settings());
     queue.enqueue(QueueJob.of("one"));
     try (SkipLockedQueue.Claim claim = queue.claim(1)) {
-      claim.fail(claim.rows().get(0), "zero \0, half \ud83d, " + "x".repeat(1_990) + "\ud83d\ude00");
+      claim.fail(
+          claim.rows().get(0), "zero \0, half \ud83d, " + "x".repeat(1_990) + "\ud83d\ude00");
       claim.commit();
     }
     assertThat(database.number("SELECT count(*) FROM lukko.queue WHERE attempts = 1")).isEqualTo(1);
