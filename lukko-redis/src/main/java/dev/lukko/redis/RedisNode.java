@@ -66,6 +66,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RedisNode implements LockNode {
   private static final long CLOSE_MILLIS = 3_000;
+  private static final long MAX_TTL_MILLIS = Duration.ofDays(36_500).toMillis();
 
   private final String name;
   private final RedisKeyFormat format;
@@ -149,7 +150,7 @@ public final class RedisNode implements LockNode {
     List<String> keys = keys(entry);
     List<String> arguments = arguments(entry);
     arguments.add(""); // for the run of the server
-    arguments.add(Long.toString(request.ttlMillis()));
+    arguments.add(Long.toString(storable(request.ttlMillis())));
     arguments.add(Long.toString(request.proposal()));
     arguments.add(Long.toString(keepMillis(request.ttlMillis())));
     if (ticket != null) {
@@ -178,7 +179,11 @@ public final class RedisNode implements LockNode {
   @Override
   public CompletionStage<ExtendReply> extend(LockEntry entry, long ttlMillis) {
     ScriptCall call =
-        call(Script.EXTEND, entry, Long.toString(ttlMillis), Long.toString(keepMillis(ttlMillis)));
+        call(
+            Script.EXTEND,
+            entry,
+            Long.toString(storable(ttlMillis)),
+            Long.toString(keepMillis(ttlMillis)));
     link.noteTtl(ttlMillis);
     return reply(link.send(call), list -> Replies.extend(list, call.keys()), fault -> fault);
   }
@@ -189,7 +194,7 @@ public final class RedisNode implements LockNode {
         call(
             Script.REPAIR,
             entry,
-            Long.toString(ttlMillis),
+            Long.toString(storable(ttlMillis)),
             Long.toString(keepMillis(ttlMillis)),
             Long.toString(counter));
     link.noteTtl(ttlMillis);
@@ -305,7 +310,12 @@ public final class RedisNode implements LockNode {
 
   /** A counter outlives its entry in any case. */
   private long keepMillis(long ttlMillis) {
-    return Math.max(retentionMillis, ttlMillis);
+    return Math.max(retentionMillis, storable(ttlMillis));
+  }
+
+  /** A server refuses times whose end it cannot count. */
+  private static long storable(long ttlMillis) {
+    return Math.min(ttlMillis, MAX_TTL_MILLIS);
   }
 
   private static <T> CompletionStage<T> reply(
