@@ -7,4 +7,8 @@ module dev.lukko.testkit {
 
   exports dev.lukko.testkit;
   exports dev.lukko.testkit.sim;
+  exports dev.lukko.testkit.contract;
+
+  // JUnit calls the tests of the contract, whose groups are package-private.
+  opens dev.lukko.testkit.contract;
 }

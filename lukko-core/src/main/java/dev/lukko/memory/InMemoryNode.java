@@ -109,6 +109,9 @@ public final class InMemoryNode implements LockNode {
       }
     }
     if (wanted.stream().allMatch(slot -> slot.holds(entry.owner()))) {
+      if (ticket != null) {
+        wanted.forEach(slot -> slot.line.leave(ticket)); // who holds does not wait
+      }
       return new GrantReply.Granted(wanted.get(0).numberOf(entry.owner()));
     }
     long counter = Math.max(request.proposal(), highest + 1);

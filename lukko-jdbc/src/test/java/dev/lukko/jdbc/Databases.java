@@ -10,8 +10,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
+import org.awaitility.Awaitility;
 
 /**
  * One server of each kind for a whole test run, started by the first test that needs it. Each stops
@@ -27,7 +29,10 @@ final class Databases {
 
     private static EmbeddedPostgres start() {
       try {
-        return EmbeddedPostgres.builder().setServerConfig("max_connections", "200").start();
+        return EmbeddedPostgres.builder()
+            .setServerConfig("max_connections", "200")
+            .setServerConfig("synchronous_commit", "on")
+            .start();
       } catch (IOException failure) {
         throw new UncheckedIOException(failure);
       }
@@ -89,6 +94,41 @@ final class Databases {
       throw new IllegalStateException("no test database", failure);
     }
     return DriverDataSource.of(server + name + login);
+  }
+
+  /**
+   * Lets the PostgreSQL server crash and recover: it does so when one of its processes is killed.
+   */
+  static void crashPostgres() throws Exception {
+    DataSource source = Postgres.SERVER.getPostgresDatabase();
+    ProcessHandle session;
+    try (Connection connection = source.getConnection();
+        var statement = connection.createStatement();
+        var rows = statement.executeQuery("SELECT pg_backend_pid()")) {
+      rows.next();
+      session = ProcessHandle.of(rows.getLong(1)).orElseThrow();
+      session.destroyForcibly();
+      session.onExit().get(30, TimeUnit.SECONDS);
+    } catch (SQLException endOfTheSession) {
+      // closing it is what fails
+    }
+    awaitConnection(source);
+  }
+
+  /** Stops the MariaDB server and starts it again on the same port. */
+  static void restartMariaDb() throws ManagedProcessException {
+    MariaDb.SERVER.stop();
+    MariaDb.SERVER.start();
+  }
+
+  private static void awaitConnection(DataSource source) {
+    Awaitility.await()
+        .ignoreExceptionsInstanceOf(SQLException.class)
+        .until(
+            () -> {
+              source.getConnection().close();
+              return true;
+            });
   }
 
   /** A fresh in-memory database. */

@@ -16,4 +16,13 @@ class MariaDbNodeTest extends JdbcNodeContract {
     shared.execute("DELETE FROM lukko_shared");
     return shared;
   }
+
+  @Override
+  JdbcStore storeOn(TestDatabase database) {
+    return JdbcStore.onServer(
+        database,
+        "SELECT COUNT(*) FROM information_schema.processlist WHERE db = DATABASE()"
+            + " AND id <> CONNECTION_ID()",
+        Databases::restartMariaDb);
+  }
 }

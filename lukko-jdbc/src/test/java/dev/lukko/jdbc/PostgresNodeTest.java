@@ -16,4 +16,13 @@ class PostgresNodeTest extends JdbcNodeContract {
     shared.execute("DELETE FROM lukko_shared");
     return shared;
   }
+
+  @Override
+  JdbcStore storeOn(TestDatabase database) {
+    return JdbcStore.onServer(
+        database,
+        "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database()"
+            + " AND pid <> pg_backend_pid()",
+        Databases::crashPostgres);
+  }
 }

@@ -16,4 +16,9 @@ class SqliteNodeTest extends JdbcNodeContract {
     shared.execute("DELETE FROM lukko_shared");
     return shared;
   }
+
+  @Override
+  JdbcStore storeOn(TestDatabase database) {
+    return JdbcStore.embedded(database);
+  }
 }

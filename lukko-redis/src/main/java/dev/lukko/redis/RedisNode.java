@@ -65,6 +65,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RedisNode implements LockNode {
   private static final long CLOSE_MILLIS = 3_000;
+  private static final long MAX_TTL_MILLIS = Duration.ofDays(36_500).toMillis();
 
   private final String name;
   private final RedisKeyFormat format;
@@ -171,7 +172,7 @@ public final class RedisNode implements LockNode {
   private ScriptCall grantCall(GrantRequest request) {
     LockEntry entry = request.entry();
     FairTicket ticket = request.ticket();
-    String ttl = Long.toString(request.ttlMillis());
+    String ttl = Long.toString(storable(request.ttlMillis()));
     String proposal = Long.toString(request.proposal());
     String keep = Long.toString(keepMillis(request.ttlMillis()));
     if (isCommon(entry) && ticket == null) {
@@ -220,7 +221,7 @@ public final class RedisNode implements LockNode {
 
   @Override
   public CompletionStage<ExtendReply> extend(LockEntry entry, long ttlMillis) {
-    String ttl = Long.toString(ttlMillis);
+    String ttl = Long.toString(storable(ttlMillis));
     String keep = Long.toString(keepMillis(ttlMillis));
     ScriptCall call =
         isCommon(entry)
@@ -237,7 +238,7 @@ public final class RedisNode implements LockNode {
         call(
             Script.REPAIR,
             entry,
-            Long.toString(ttlMillis),
+            Long.toString(storable(ttlMillis)),
             Long.toString(keepMillis(ttlMillis)),
             Long.toString(counter));
     link.noteTtl(ttlMillis);
@@ -370,7 +371,12 @@ public final class RedisNode implements LockNode {
 
   /** A counter outlives its entry in any case. */
   private long keepMillis(long ttlMillis) {
-    return Math.max(retentionMillis, ttlMillis);
+    return Math.max(retentionMillis, storable(ttlMillis));
+  }
+
+  /** A server refuses times whose end it cannot count. */
+  private static long storable(long ttlMillis) {
+    return Math.min(ttlMillis, MAX_TTL_MILLIS);
   }
 
   private static <T> CompletionStage<T> reply(

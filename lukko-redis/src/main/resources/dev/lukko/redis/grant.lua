@@ -42,6 +42,9 @@ for i = 1, waiter and resources or 0 do
 end
 if mine == resources then
   -- The same request again. While an exclusive owner holds, nobody else raises its counters.
+  if highest == 0 then
+    return redis.error_reply('COUNTER ' .. KEYS[resources + 1] .. ' was lost, though its entry is held')
+  end
   return { 1, stored or highest }
 end
 local counter = proposal > highest and proposal or highest + 1

@@ -14,7 +14,6 @@ import static dev.lukko.redis.Requests.repair;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.lukko.spi.Capability;
 import dev.lukko.spi.ConfirmReply;
 import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.GrantReply;
@@ -47,21 +46,6 @@ class RedisNodeSharedTest {
   void empty() {
     server.command("FLUSHALL");
     Requests.admit(node);
-  }
-
-  @Test
-  void nodeSaysThatItCan() {
-    assertThat(node.capabilities()).contains(Capability.SHARED);
-  }
-
-  @Test
-  void readersHoldTogetherAndEachGetsAHigherNumber() {
-    assertThat(granted(node, reader("a", "r"), 500)).isEqualTo(500);
-    assertThat(granted(node, reader("b", "r"), 400)).isEqualTo(501);
-    assertThat(granted(node, reader("c", "r"), 900)).isEqualTo(900);
-    assertThat(granted(node, reader("a", "r"), 999)).as("repeated").isEqualTo(500);
-    assertThat(inspect(node, "r").holders()).hasSize(3);
-    assertThat(inspect(node, "r").counter()).hasValue(900);
   }
 
   @Test
@@ -131,18 +115,6 @@ class RedisNodeSharedTest {
     granted(node, entry("w", "r"), 700);
     assertThat(repair(node, reader("a", "r"), TTL, 601))
         .isInstanceOf(ExtendReply.HeldByOther.class);
-  }
-
-  @Test
-  void severalResourcesAreReadAllOrNone() {
-    granted(node, entry("w", "q"), 1);
-    refused(node, reader("a", "p", "q"), 2);
-    assertThat(server.command("EXISTS", "lukko:{p}")).isEqualTo(0L);
-    release(node, entry("w", "q"));
-    assertThat(granted(node, reader("a", "p", "q"), 7)).isEqualTo(7);
-    assertThat(granted(node, reader("a", "p", "q"), 9)).isEqualTo(7);
-    refused(node, entry("w", "p"), 10);
-    refused(node, entry("w", "q"), 10);
   }
 
   @Test

@@ -1,0 +1,16 @@
+package dev.lukko.redis;
+
+import dev.lukko.testkit.contract.LockNodeContract;
+import dev.lukko.testkit.contract.RedisStore;
+import dev.lukko.testkit.contract.StoreUnderTest;
+import java.time.Duration;
+
+class RedisNodeContractTest extends LockNodeContract {
+
+  @Override
+  protected StoreUnderTest openStore() {
+    return RedisStore.start(
+        url -> RedisNode.builder().commandTimeout(Duration.ofSeconds(3)).connect(url),
+        RedisKeyFormat.PREFIXED::counter);
+  }
+}

@@ -1,0 +1,119 @@
+package dev.lukko.testkit.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.lukko.spi.ConfirmReply;
+import dev.lukko.spi.ExtendReply;
+import dev.lukko.spi.GrantReply;
+import dev.lukko.spi.GrantRequest;
+import dev.lukko.spi.Inspection;
+import dev.lukko.spi.LockEntry;
+import dev.lukko.spi.LockNode;
+import dev.lukko.spi.NodeStatus;
+import dev.lukko.spi.ReleaseReply;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** Requests to a node in short, with bounded waits for their replies. */
+final class Ask {
+  /** A ttl that does not end within a test. */
+  static final long LONG_MILLIS = 600_000;
+
+  /** A ttl that a test waits out. */
+  static final long BRIEF_MILLIS = 30;
+
+  private static final long BOUND_SECONDS = 40;
+
+  private Ask() {}
+
+  /** A text that no other test has. */
+  static String fresh(String start) {
+    return start + "-" + Long.toString(ThreadLocalRandom.current().nextLong() >>> 1, 36);
+  }
+
+  static LockEntry exclusive(String owner, String... resources) {
+    return LockEntry.exclusive(List.of(resources), owner);
+  }
+
+  static LockEntry shared(String owner, String... resources) {
+    return new LockEntry(List.of(resources), owner, true);
+  }
+
+  static <T> T answer(CompletionStage<T> stage) {
+    try {
+      return stage.toCompletableFuture().get(BOUND_SECONDS, TimeUnit.SECONDS);
+    } catch (ExecutionException e) {
+      throw new AssertionError("a verb must answer with a reply, not fail", e.getCause());
+    } catch (TimeoutException e) {
+      throw new AssertionError("no answer within " + BOUND_SECONDS + " s", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new AssertionError("interrupted", e);
+    }
+  }
+
+  static GrantReply grant(LockNode node, LockEntry entry, long ttlMillis, long proposal) {
+    return answer(node.grant(new GrantRequest(entry, ttlMillis, proposal)));
+  }
+
+  static GrantReply grant(LockNode node, LockEntry entry, long proposal) {
+    return grant(node, entry, LONG_MILLIS, proposal);
+  }
+
+  /** Grants for long, and gives the number. */
+  static long granted(LockNode node, LockEntry entry, long proposal) {
+    GrantReply reply = grant(node, entry, proposal);
+    assertThat(reply).isInstanceOf(GrantReply.Granted.class);
+    return ((GrantReply.Granted) reply).counter();
+  }
+
+  static GrantReply.Refused refused(LockNode node, LockEntry entry, long proposal) {
+    GrantReply reply = grant(node, entry, proposal);
+    assertThat(reply).isInstanceOf(GrantReply.Refused.class);
+    return (GrantReply.Refused) reply;
+  }
+
+  static ConfirmReply confirm(LockNode node, LockEntry entry, long counter) {
+    return answer(node.confirm(entry, counter));
+  }
+
+  static ExtendReply extend(LockNode node, LockEntry entry) {
+    return answer(node.extend(entry, LONG_MILLIS));
+  }
+
+  static ExtendReply repair(LockNode node, LockEntry entry, long counter) {
+    return answer(node.repair(entry, LONG_MILLIS, counter));
+  }
+
+  static ReleaseReply release(LockNode node, LockEntry entry) {
+    return answer(node.release(entry));
+  }
+
+  static void released(LockNode node, LockEntry entry) {
+    assertThat(release(node, entry)).isEqualTo(new ReleaseReply.Released());
+  }
+
+  static Inspection inspect(LockNode node, String resource) {
+    return answer(node.inspect(resource));
+  }
+
+  /** The stored counter, zero if there is none. */
+  static long counter(LockNode node, String resource) {
+    return inspect(node, resource).counter().orElse(0);
+  }
+
+  /** Whether the owner holds all resources of the entry; changes nothing. */
+  static boolean holds(LockNode node, LockEntry entry) {
+    return confirm(node, entry, 1) instanceof ConfirmReply.Higher;
+  }
+
+  /** Lets a node vote that waits for a decision about it, as a client does at its start. */
+  static NodeStatus admit(LockNode node) {
+    NodeStatus status = answer(node.status());
+    return status.awaitsAdmission() ? answer(node.admit(status, 0)) : status;
+  }
+}

@@ -1,0 +1,106 @@
+package dev.lukko.testkit.contract;
+
+import static dev.lukko.testkit.contract.Ask.exclusive;
+import static dev.lukko.testkit.contract.Ask.fresh;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.lukko.spi.GrantReply.Granted;
+import dev.lukko.spi.Inspection;
+import dev.lukko.spi.LockEntry;
+import dev.lukko.spi.LockNode;
+import dev.lukko.spi.NodeStatus;
+import dev.lukko.spi.NodeStatus.State;
+import dev.lukko.spi.NotVoting;
+import dev.lukko.spi.OwnerValue;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import org.junit.jupiter.api.Test;
+
+/** What a node tells of itself and of a resource; how a store that forgets is let in again. */
+interface StatusRules extends ContractRules {
+
+  @Test
+  default void shouldHaveANameAndAnIdentityThatIsTheSameForTheSameStore() throws Exception {
+    assertThat(node().name()).isNotBlank();
+    NodeStatus status = Ask.answer(node().status());
+    assertThat(status.state()).isEqualTo(State.VOTING);
+    assertThat(status.identity()).isPresent();
+    assertThat(Ask.answer(openNode().status()).identity()).isEqualTo(status.identity());
+  }
+
+  @Test
+  default void shouldTellNothingOfAResourceThatNobodyHasHeld() {
+    String resource = fresh("r");
+    LockEntry entry = exclusive(fresh("owner"), resource);
+    Ask.release(node(), entry);
+    Ask.extend(node(), entry);
+    Ask.confirm(node(), entry, 5);
+    Inspection inspection = Ask.inspect(node(), resource);
+    assertThat(inspection.holders()).isEmpty();
+    assertThat(inspection.counter()).isEmpty();
+    assertThat(inspection.ownerFingerprints()).isEmpty();
+  }
+
+  @Test
+  default void shouldTellTheHolderWithoutItsSecret() {
+    require(StoreTrait.TELLS_HOLDER);
+    String resource = fresh("r");
+    Instant since = Instant.parse("2026-01-31T12:00:00.5Z");
+    String owner = OwnerValue.create(new SecureRandom(), since, "4711@web-1 billing");
+    String secret = owner.substring(0, owner.indexOf(' '));
+    Ask.granted(node(), exclusive(owner, resource), 500);
+
+    var refused = Ask.refused(node(), exclusive(fresh("other"), resource), 1);
+    assertThat(refused.holder().description()).isEqualTo("4711@web-1 billing");
+    assertThat(refused.holder().since()).hasValue(since);
+    assertThat(refused.toString()).doesNotContain(secret);
+
+    Inspection inspection = Ask.inspect(node(), resource);
+    assertThat(inspection.holders()).hasSize(1);
+    assertThat(inspection.counter()).hasValue(500);
+    assertThat(inspection.ownerFingerprints()).containsExactly(OwnerValue.fingerprint(owner));
+    assertThat(inspection.toString()).doesNotContain(secret);
+    Ask.released(node(), exclusive(owner, resource));
+    assertThat(Ask.inspect(node(), resource).holders()).isEmpty();
+    assertThat(Ask.inspect(node(), resource).counter()).hasValue(500);
+  }
+
+  @Test
+  default void shouldNotVoteAfterItHasForgottenUntilItIsAdmitted() throws Exception {
+    require(StoreTrait.FORGETS);
+    String resource = fresh("r");
+    Ask.granted(node(), exclusive(fresh("owner"), resource), 500);
+    store().forget();
+    LockEntry next = exclusive(fresh("next"), resource);
+    assertThat(Ask.grant(node(), next, 1)).isInstanceOf(NotVoting.class);
+    NodeStatus seen = Ask.answer(node().status());
+    assertThat(seen.awaitsAdmission()).isTrue();
+    assertThat(Ask.answer(node().admit(seen, 0)).state()).isEqualTo(State.VOTING);
+    assertThat(Ask.grant(node(), next, 1)).isInstanceOf(Granted.class);
+  }
+
+  @Test
+  default void shouldVoteWhenItsQuarantineIsOverAndNotEarlier() throws Exception {
+    require(StoreTrait.FORGETS);
+    store().forget();
+    NodeStatus seen = Ask.answer(node().status());
+    NodeStatus quarantined = Ask.answer(node().admit(seen, Ask.LONG_MILLIS));
+    assertThat(quarantined.state()).isEqualTo(State.QUARANTINED);
+    assertThat(quarantined.remaining())
+        .isPositive()
+        .isLessThanOrEqualTo(Duration.ofMillis(Ask.LONG_MILLIS));
+    LockNode another = openNode();
+    assertThat(Ask.answer(another.admit(seen, 0)).state())
+        .as("the first one decided")
+        .isEqualTo(State.QUARANTINED);
+    LockEntry entry = exclusive(fresh("owner"), fresh("r"));
+    assertThat(Ask.grant(another, entry, 1)).isInstanceOf(NotVoting.class);
+    store().forget();
+    Ask.answer(node().admit(Ask.answer(node().status()), Ask.BRIEF_MILLIS));
+    if (has(StoreTrait.MOVES_CLOCK)) {
+      store().moveClock(Duration.ofMillis(Ask.BRIEF_MILLIS));
+    }
+    await("the end of the quarantine", () -> Ask.grant(node(), entry, 1) instanceof Granted);
+  }
+}

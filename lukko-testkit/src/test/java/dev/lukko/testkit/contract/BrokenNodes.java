@@ -1,0 +1,403 @@
+package dev.lukko.testkit.contract;
+
+import dev.lukko.spi.Capability;
+import dev.lukko.spi.ConfirmReply;
+import dev.lukko.spi.ExtendReply;
+import dev.lukko.spi.FairTicket;
+import dev.lukko.spi.GrantReply;
+import dev.lukko.spi.GrantReply.Granted;
+import dev.lukko.spi.GrantReply.Refused;
+import dev.lukko.spi.GrantRequest;
+import dev.lukko.spi.LockEntry;
+import dev.lukko.spi.LockNode;
+import dev.lukko.spi.ReleaseReply;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The contract on nodes that each have one defect of those that are found in practice. {@link
+ * BrokenNodesTest} runs them, nobody else.
+ */
+final class BrokenNodes {
+  private BrokenNodes() {}
+
+  private static <T> T now(CompletionStage<T> stage) {
+    return stage.toCompletableFuture().join();
+  }
+
+  private static GrantRequest with(GrantRequest request, LockEntry entry) {
+    return new GrantRequest(entry, request.ttlMillis(), request.proposal(), request.ticket());
+  }
+
+  private static LockEntry with(LockEntry entry, String owner) {
+    return new LockEntry(entry.resources(), owner, entry.shared());
+  }
+
+  /** Deletes the entry, whoever has it. */
+  static class ReleasesWithoutComparing extends LockNodeContract {
+    private final Map<String, LockEntry> holders = new ConcurrentHashMap<>();
+
+    @Override
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<GrantReply> grant(GrantRequest request) {
+                  CompletionStage<GrantReply> reply = node.grant(request);
+                  if (now(reply) instanceof Granted) {
+                    LockEntry entry = request.entry();
+                    entry.resources().forEach(each -> holders.put(each, entry));
+                  }
+                  return reply;
+                }
+
+                @Override
+                public CompletionStage<ReleaseReply> release(LockEntry entry) {
+                  return node.release(holders.getOrDefault(entry.resources().get(0), entry));
+                }
+              });
+    }
+  }
+
+  /** Writes the entry anew, there or not. */
+  static class CreatesByExtending extends LockNodeContract {
+    @Override
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<ExtendReply> extend(LockEntry entry, long ttlMillis) {
+                  return node.repair(entry, ttlMillis, 1);
+                }
+              });
+    }
+  }
+
+  /** Answers with what was proposed, whatever the counter is. */
+  static class TakesAnyProposal extends LockNodeContract {
+    @Override
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<GrantReply> grant(GrantRequest request) {
+                  return node.grant(request)
+                      .thenApply(
+                          reply ->
+                              reply instanceof Granted ? new Granted(request.proposal()) : reply);
+                }
+              });
+    }
+  }
+
+  /** Knows an owner by its first characters. */
+  static class ComparesPrefixes extends LockNodeContract {
+    @Override
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(memory -> new OwnerMangler(memory, owner -> cut(owner)));
+    }
+
+    private static String cut(String owner) {
+      return owner.substring(0, Math.min(owner.length(), 12));
+    }
+  }
+
+  /** Compares owners as many databases compare texts by default. */
+  static class IgnoresCaseAndTrailingBlanks extends LockNodeContract {
+    @Override
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new OwnerMangler(memory, owner -> owner.stripTrailing().toLowerCase(Locale.ROOT)));
+    }
+  }
+
+  /** Changes the owner in every request. */
+  private static final class OwnerMangler extends ForwardingNode {
+    private final java.util.function.UnaryOperator<String> mangle;
+
+    OwnerMangler(LockNode node, java.util.function.UnaryOperator<String> mangle) {
+      super(node);
+      this.mangle = mangle;
+    }
+
+    private LockEntry mangled(LockEntry entry) {
+      return with(entry, mangle.apply(entry.owner()));
+    }
+
+    @Override
+    public CompletionStage<GrantReply> grant(GrantRequest request) {
+      return node.grant(with(request, mangled(request.entry())));
+    }
+
+    @Override
+    public CompletionStage<ConfirmReply> confirm(LockEntry entry, long counter) {
+      return node.confirm(mangled(entry), counter);
+    }
+
+    @Override
+    public CompletionStage<ExtendReply> extend(LockEntry entry, long ttlMillis) {
+      return node.extend(mangled(entry), ttlMillis);
+    }
+
+    @Override
+    public CompletionStage<ExtendReply> repair(LockEntry entry, long ttlMillis, long counter) {
+      return node.repair(mangled(entry), ttlMillis, counter);
+    }
+
+    @Override
+    public CompletionStage<ReleaseReply> release(LockEntry entry) {
+      return node.release(mangled(entry));
+    }
+  }
+
+  /** Raises the counter, whoever holds. */
+  static class ConfirmsForAnybody extends LockNodeContract {
+    private final Map<String, LockEntry> holders = new ConcurrentHashMap<>();
+
+    @Override
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<GrantReply> grant(GrantRequest request) {
+                  CompletionStage<GrantReply> reply = node.grant(request);
+                  if (now(reply) instanceof Granted) {
+                    holders.put(request.entry().resources().get(0), request.entry());
+                  }
+                  return reply;
+                }
+
+                @Override
+                public CompletionStage<ConfirmReply> confirm(LockEntry entry, long counter) {
+                  LockEntry holder = holders.getOrDefault(entry.resources().get(0), entry);
+                  return node.confirm(holder, counter);
+                }
+              });
+    }
+  }
+
+  /** Says yes to a number that the counter has reached already. */
+  static class ConfirmsAnyNumber extends LockNodeContract {
+    @Override
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<ConfirmReply> confirm(LockEntry entry, long counter) {
+                  return node.confirm(entry, counter)
+                      .thenApply(
+                          reply ->
+                              reply instanceof ConfirmReply.Higher && counter > 1
+                                  ? new ConfirmReply.Confirmed()
+                                  : reply);
+                }
+              });
+    }
+  }
+
+  /** A repeated request counts as a new one. */
+  static class RaisesForARepeatedRequest extends LockNodeContract {
+    @Override
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<GrantReply> grant(GrantRequest request) {
+                  LockEntry entry = request.entry();
+                  if (now(node.confirm(entry, 1)) instanceof ConfirmReply.Higher higher) {
+                    long next = Math.max(request.proposal(), higher.counter() + 1);
+                    now(node.confirm(entry, next));
+                    return CompletableFuture.completedFuture(new Granted(next));
+                  }
+                  return node.grant(request);
+                }
+              });
+    }
+  }
+
+  /** A repeated request prolongs the entry. */
+  static class ProlongsForARepeatedRequest extends LockNodeContract {
+    @Override
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<GrantReply> grant(GrantRequest request) {
+                  now(node.extend(request.entry(), request.ttlMillis()));
+                  return node.grant(request);
+                }
+              });
+    }
+  }
+
+  /** Takes several resources one after the other, and keeps those before the first refusal. */
+  static class TakesSeveralOneByOne extends LockNodeContract {
+    @Override
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<GrantReply> grant(GrantRequest request) {
+                  LockEntry entry = request.entry();
+                  GrantReply last = null;
+                  for (String name : entry.resources()) {
+                    LockEntry one = new LockEntry(java.util.List.of(name), entry.owner(), false);
+                    last = now(node.grant(with(request, entry.shared() ? entry : one)));
+                    if (last instanceof Refused) {
+                      break;
+                    }
+                  }
+                  return CompletableFuture.completedFuture(last);
+                }
+              });
+    }
+  }
+
+  /** Looks first and writes afterwards: two steps. */
+  static class LooksBeforeItWrites extends LockNodeContract {
+    @Override
+    protected StoreUnderTest openStore() {
+      java.util.concurrent.CyclicBarrier both = new java.util.concurrent.CyclicBarrier(2);
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<GrantReply> grant(GrantRequest request) {
+                  boolean free =
+                      now(node.inspect(request.entry().resources().get(0))).holders().isEmpty();
+                  if (!free || !Thread.currentThread().getName().startsWith("lukko-contract")) {
+                    return node.grant(request);
+                  }
+                  try {
+                    both.await(5, java.util.concurrent.TimeUnit.SECONDS);
+                  } catch (Exception alone) {
+                    return node.grant(request);
+                  }
+                  CompletionStage<GrantReply> reply = node.grant(request);
+                  return now(reply) instanceof Refused refused
+                      ? CompletableFuture.completedFuture(new Granted(refused.counter()))
+                      : reply;
+                }
+              });
+    }
+  }
+
+  /** Votes though it has forgotten everything. */
+  static class VotesAfterForgetting extends LockNodeContract {
+    @Override
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<GrantReply> grant(GrantRequest request) {
+                  now(node.admit(now(node.status()), 0));
+                  return node.grant(request);
+                }
+              });
+    }
+  }
+
+  /** Serves whoever comes first. */
+  static class IgnoresTheLine extends LockNodeContract {
+    @Override
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<GrantReply> grant(GrantRequest request) {
+                  return node.grant(
+                      new GrantRequest(
+                          request.entry(), request.ttlMillis(), request.proposal(), null));
+                }
+              });
+    }
+  }
+
+  /** Throws instead of answering, after its end. */
+  static class ThrowsAfterClose extends LockNodeContract {
+    @Override
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                private volatile boolean closed;
+
+                @Override
+                public CompletionStage<GrantReply> grant(GrantRequest request) {
+                  if (closed) {
+                    throw new IllegalStateException("closed");
+                  }
+                  return node.grant(request);
+                }
+
+                @Override
+                public void close() {
+                  closed = true;
+                }
+              });
+    }
+  }
+
+  /** Leaves a thread behind. */
+  static class LeavesAThread extends LockNodeContract {
+    static final java.util.concurrent.CountDownLatch END =
+        new java.util.concurrent.CountDownLatch(1);
+
+    @Override
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory -> {
+            Thread left =
+                new Thread(
+                    () -> {
+                      try {
+                        END.await();
+                      } catch (InterruptedException e) {
+                        Thread.currentThread().interrupt();
+                      }
+                    },
+                    "left-behind");
+            left.setDaemon(true);
+            left.start();
+            return new ForwardingNode(memory);
+          });
+    }
+  }
+
+  /**
+   * Can do no more than an exclusive lock on one resource, and declares no more; it is not broken.
+   */
+  static class Plain extends LockNodeContract {
+    @Override
+    protected StoreUnderTest openStore() {
+      LockNode memory = new dev.lukko.memory.InMemoryNode();
+      return () ->
+          new ForwardingNode(memory) {
+            @Override
+            public Set<Capability> capabilities() {
+              return Set.of();
+            }
+
+            @Override
+            public void leave(LockEntry entry, FairTicket ticket) {
+              throw new AssertionError("there is no line");
+            }
+          };
+    }
+  }
+}
