@@ -1,19 +1,22 @@
 package dev.lukko.cli;
 
 import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Where a node is, as its URL says.
  *
  * @param url the whole URL, with its password if it has one: never to be shown
  * @param scheme the part before the colon, in lower case
- * @param server host and port in lower case, or the path of a socket, by which a server is
- *     recognised
+ * @param server host and port in lower case, or the path of a socket, or all hosts of Sentinel or a
+ *     cluster, by which a server is recognised
  */
 record NodeAddress(String url, String scheme, String server) {
 
   private static final int DEFAULT_PORT = 6379;
   private static final String SOCKET = "redis-socket";
+  private static final Pattern MASTER = Pattern.compile("[?&](sentinelMasterId=[^&]*)");
 
   static NodeAddress parse(String url) {
     int end = url.indexOf("://");
@@ -36,10 +39,19 @@ record NodeAddress(String url, String scheme, String server) {
               + String.join(", ", NodeConnector.SCHEMES));
     }
     String rest = url.substring(end + 3);
+    String place = rest.substring(rest.lastIndexOf('@') + 1);
+    String beforeQuery = place.split("\\?", 2)[0];
     if (scheme.equals(SOCKET)) {
-      return new NodeAddress(url, scheme, rest.substring(rest.lastIndexOf('@') + 1));
+      return new NodeAddress(url, scheme, beforeQuery);
     }
-    String location = rest.substring(rest.lastIndexOf('@') + 1).split("[/?#]", 2)[0];
+    if (scheme.endsWith("-sentinel") || scheme.endsWith("-cluster")) {
+      Matcher master = MASTER.matcher(place);
+      return new NodeAddress(
+          url,
+          scheme,
+          beforeQuery.toLowerCase(Locale.ROOT) + (master.find() ? "?" + master.group(1) : ""));
+    }
+    String location = place.split("[/?#]", 2)[0];
     return new NodeAddress(url, scheme, server(url, location.toLowerCase(Locale.ROOT)));
   }
 

@@ -48,12 +48,14 @@ final class AcquireLoop {
   private final long ttlNanos;
   private final long startNanos;
   private final long budgetNanos;
+  private final HardDeadline deadline;
   private final @Nullable FairTicket ticket;
   private final CompletableFuture<Lease> result = new CompletableFuture<>();
   private final FlightEvents.Acquire flight = new FlightEvents.Acquire();
 
   private State state = State.ASKING;
   private @Nullable GrantRound round;
+  private @Nullable Hold granted;
   private Scheduler.@Nullable Timer timer;
   private boolean admissionAwaited;
   private int rounds;
@@ -82,6 +84,7 @@ final class AcquireLoop {
     this.startNanos = context.ticker.nanoTime();
     this.nextBeatNanos = startNanos;
     this.budgetNanos = request.maxWait().map(Scheduler::toNanosSaturated).orElse(BY_RETRY_COUNT);
+    this.deadline = new HardDeadline(context.scheduler, this::onOverdue);
     this.ticket =
         request.fair()
             ? new FairTicket(
@@ -113,6 +116,13 @@ final class AcquireLoop {
     return result;
   }
 
+  /** Whatever it is doing then, the call ends one node timeout after its budget. */
+  private void setDeadline(long moreNanos) {
+    long left = budgetNanos - (context.ticker.nanoTime() - startNanos);
+    long last = context.settings.nodeTimeoutNanos(ttlNanos) + moreNanos;
+    deadline.set(left > Long.MAX_VALUE - last ? Long.MAX_VALUE / 2 : left + last);
+  }
+
   // ---- asking
 
   private void ask() {
@@ -133,6 +143,10 @@ final class AcquireLoop {
       wokenWhileAsking = false;
     }
     asked.start(context.scheduler);
+    deadline.begin(asked);
+    if (budgetNanos != BY_RETRY_COUNT && !deadline.isSet()) {
+      setDeadline(0); // Not before its first round: it has one in any case.
+    }
   }
 
   private GrantRound newRound() {
@@ -154,7 +168,8 @@ final class AcquireLoop {
         grant,
         roundStartNanos,
         roundWallStartMicros,
-        this::onVotes);
+        this::onVotes,
+        this::onMistake);
   }
 
   private void onVotes(GrantRound voted, Tally tally) {
@@ -172,6 +187,12 @@ final class AcquireLoop {
       if (!tally.won() && !admissionAwaited) {
         admissionAwaited = true;
         voted.abandon();
+        synchronized (this) {
+          lastLoss = Loss.ofVotes(voted, tally);
+        }
+        if (budgetNanos != BY_RETRY_COUNT) {
+          setDeadline(Admission.LONGEST_REVIEW_NANOS);
+        }
         review.thenRun(this::ask);
         return;
       }
@@ -198,13 +219,16 @@ final class AcquireLoop {
       fail(impossible);
       return;
     }
-    new ConfirmRound(
+    ConfirmRound confirm =
+        new ConfirmRound(
             context.nodes,
             context.settings.nodeTimeoutNanos(ttlNanos),
             voted.entry(),
             number,
-            (confirmed, tally) -> onConfirmed(voted, confirmed, tally))
-        .start(context.scheduler);
+            (confirmed, tally) -> onConfirmed(voted, confirmed, tally),
+            this::onMistake);
+    confirm.start(context.scheduler);
+    deadline.begin(confirm);
   }
 
   private void onConfirmed(GrantRound voted, ConfirmRound confirmed, Tally tally) {
@@ -214,7 +238,7 @@ final class AcquireLoop {
       lose(voted, exhausted(voted));
     } else if (tally.won()) {
       grant(voted, confirmed.counter());
-    } else if (confirmed.worthAnotherTry()) {
+    } else if (confirmed.worthAnotherTry() && !deadline.isPassed()) {
       confirm(voted, confirmed.highestSeen() + 1);
     } else {
       lose(voted, Loss.ofConfirmation(confirmed, tally));
@@ -229,12 +253,16 @@ final class AcquireLoop {
         new Hold(
             context,
             voted.entry(),
+            voted.release(),
             token,
             voted.startNanos(),
             windowOf(voted),
             limitOf(voted),
             request.autoExtend() ? ttlNanos : -ttlNanos);
     voted.servesFor(hold);
+    synchronized (this) {
+      granted = hold;
+    }
     Lease lease = hold.begin(acquirer);
     if (!end()) {
       hold.release();
@@ -324,6 +352,7 @@ final class AcquireLoop {
         state = State.WAITING;
         if (wokenWhileAsking) {
           nextRoundNanos = context.ticker.nanoTime() + holdBackNanos();
+          byHint = true;
         }
       }
     }
@@ -350,6 +379,41 @@ final class AcquireLoop {
       recordEnd(false);
       result.completeExceptionally(failure);
     }
+  }
+
+  /** A round under way was ended by the deadline itself; here nothing was under way. */
+  private void onOverdue() {
+    Loss loss;
+    synchronized (this) {
+      loss = lastLoss;
+    }
+    if (loss != null) { // Else a round under way has just ended the call.
+      fail(loss.toException().apply(attempt(mayWait())));
+    }
+  }
+
+  /** Ends the call whatever its state, and takes back what it may have got. */
+  private void onMistake(RuntimeException mistake) {
+    LockException failure =
+        new LockException("acquiring " + resources() + " failed by a mistake of Lukko's", mistake);
+    GrantRound asked;
+    Hold hold;
+    synchronized (this) {
+      asked = round;
+      hold = granted;
+    }
+    try {
+      end();
+      if (hold != null) {
+        hold.release();
+      } else if (asked != null) {
+        asked.abandon();
+      }
+      context.waitRoom.leave(this, true);
+    } catch (RuntimeException another) {
+      failure.addSuppressed(another);
+    }
+    result.completeExceptionally(failure);
   }
 
   /** Ends the call from outside with a failure of the caller's choice. */
@@ -422,7 +486,7 @@ final class AcquireLoop {
     return WaitPlan.holdBackNanos(
         splits,
         context.settings.retryJitterNanos(),
-        context.waitRoom.hasRivals(this),
+        context.waitRoom.turnsToLetPass(this, context.jitter.getAsDouble()),
         context.jitter.getAsDouble());
   }
 
@@ -479,6 +543,9 @@ final class AcquireLoop {
    * follow one another at once do not pile up on the stack.
    */
   void wake() {
+    if (isHoldingBack()) {
+      context.waitRoom.hintEnded(this, false); // One of those that it let pass has won.
+    }
     long holdBack = holdBackNanos();
     boolean first = context.waitRoom.isFirst(this);
     boolean nested = WAKING.get();
@@ -522,10 +589,16 @@ final class AcquireLoop {
     }
   }
 
+  /** Whether a hint has led to the round that has just ended. */
   private synchronized boolean takeByHint() {
     boolean taken = byHint;
     byHint = false;
     return taken;
+  }
+
+  /** Whether this call still lets others pass after an earlier hint. */
+  private synchronized boolean isHoldingBack() {
+    return byHint && state == State.WAITING;
   }
 
   // ---- the end
@@ -545,6 +618,7 @@ final class AcquireLoop {
         timer.cancel();
       }
     }
+    deadline.cancel();
     context.waitGraph.waitsNoMore(acquirer);
     return true;
   }

@@ -101,7 +101,7 @@ final class ExtendRound extends Round<ExtendReply> {
   }
 
   @Override
-  CompletionStage<ExtendReply> ask(LockNode node) {
+  CompletionStage<ExtendReply> ask(int index, LockNode node) {
     return node.extend(hold.entry(), ttlMillis);
   }
 
@@ -120,6 +120,11 @@ final class ExtendRound extends Round<ExtendReply> {
   @Override
   void onDecided(Tally tally) {
     hold.onExtensionDecided(this, tally, extension);
+  }
+
+  @Override
+  void onMistake(RuntimeException mistake) {
+    extension.result().completeExceptionally(mistake);
   }
 
   @Override

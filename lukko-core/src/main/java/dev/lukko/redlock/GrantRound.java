@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,9 +25,11 @@ final class GrantRound extends Round<GrantReply> {
   private final Admission admission;
   private final NodeStates states;
   private final GrantRequest request;
+  private final EntryRelease release;
   private final long startNanos;
   private final long wallStartMicros;
   private final BiConsumer<GrantRound, Tally> onDecided;
+  private final Consumer<RuntimeException> onMistake;
   private volatile boolean abandoned;
   private volatile @Nullable Hold hold;
 
@@ -36,12 +39,15 @@ final class GrantRound extends Round<GrantReply> {
       GrantRequest request,
       long startNanos,
       long wallStartMicros,
-      BiConsumer<GrantRound, Tally> onDecided) {
+      BiConsumer<GrantRound, Tally> onDecided,
+      Consumer<RuntimeException> onMistake) {
     super(context.nodes, timeoutNanos);
     this.admission = context.admission;
     this.states = context.nodeStates;
     this.request = request;
+    this.release = new EntryRelease(context.nodes, request.entry());
     this.onDecided = onDecided;
+    this.onMistake = onMistake;
     this.startNanos = startNanos;
     this.wallStartMicros = wallStartMicros;
   }
@@ -58,6 +64,11 @@ final class GrantRound extends Round<GrantReply> {
 
   LockEntry entry() {
     return request.entry();
+  }
+
+  /** What takes the entry back. */
+  EntryRelease release() {
+    return release;
   }
 
   /** The counters of the grants that are in by now. */
@@ -106,13 +117,11 @@ final class GrantRound extends Round<GrantReply> {
     if (tally().no() == nodes().size()) {
       return;
     }
-    for (LockNode node : nodes()) {
-      release(node);
-    }
+    release.sendToAll();
   }
 
   @Override
-  CompletionStage<GrantReply> ask(LockNode node) {
+  CompletionStage<GrantReply> ask(int index, LockNode node) {
     return node.grant(request);
   }
 
@@ -137,6 +146,11 @@ final class GrantRound extends Round<GrantReply> {
   }
 
   @Override
+  void onMistake(RuntimeException mistake) {
+    onMistake.accept(mistake);
+  }
+
+  @Override
   void late(int index, GrantReply reply) {
     states.saw(nodes().get(index), reply);
     if (isUnadmitted(reply)) {
@@ -145,14 +159,7 @@ final class GrantRound extends Round<GrantReply> {
     Hold served = hold;
     boolean unwanted = abandoned || (served != null && served.isEnded());
     if (unwanted && (reply instanceof GrantReply.Granted || reply instanceof Unknown)) {
-      release(nodes().get(index));
+      release.onUnwantedGrant(index);
     }
-  }
-
-  /**
-   * The reply is of no interest: a node that cannot be reached keeps the release by its contract.
-   */
-  private void release(LockNode node) {
-    node.release(entry());
   }
 }

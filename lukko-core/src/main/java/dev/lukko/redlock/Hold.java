@@ -40,6 +40,7 @@ final class Hold {
 
   private final Context context;
   private final LockEntry entry;
+  private final EntryRelease entryRelease;
   private final long token;
   private final long acquiredNanos;
   private final @Nullable ValidityWindow limit;
@@ -62,6 +63,7 @@ final class Hold {
   Hold(
       Context context,
       LockEntry entry,
+      EntryRelease entryRelease,
       long token,
       long startNanos,
       ValidityWindow window,
@@ -69,6 +71,7 @@ final class Hold {
       long autoExtendTtlNanos) {
     this.context = context;
     this.entry = entry;
+    this.entryRelease = entryRelease;
     this.token = token;
     this.acquiredNanos = startNanos;
     this.limit = limit;
@@ -389,21 +392,24 @@ final class Hold {
       new ReleaseRound(
               context.nodes,
               context.settings.nodeTimeoutNanos(watchdog.ttlNanos()),
-              entry,
-              ended -> onReleased(ended, outcome))
+              entryRelease,
+              (round, ended) -> onReleased(ended, round.watchers(), outcome),
+              outcome::completeExceptionally)
           .start(context.scheduler);
     } else {
-      context.releaseEverywhere(entry);
+      entryRelease.sendToAll();
       onReleased(
           new ReleaseOutcome(
               ReleaseOutcome.Status.NOT_HELD,
               Answers.of(context.nodes, Collections.nCopies(context.nodes.size(), null))),
+          0,
           outcome);
     }
     return outcome;
   }
 
-  private void onReleased(ReleaseOutcome ended, CompletableFuture<ReleaseOutcome> outcome) {
+  private void onReleased(
+      ReleaseOutcome ended, int watchers, CompletableFuture<ReleaseOutcome> outcome) {
     synchronized (this) {
       deniedAtRelease = ended.status() == ReleaseOutcome.Status.NOT_HELD;
     }
@@ -414,7 +420,7 @@ final class Hold {
     }
     Duration held = Duration.ofNanos(context.ticker.nanoTime() - acquiredNanos);
     context.events.emit(() -> new LockEvent.Released(entry.resources(), token, held, ended));
-    context.waitRoom.releasedHere(entry.resources());
+    context.waitRoom.releasedHere(entry.resources(), watchers);
     outcome.complete(ended);
   }
 }

@@ -35,7 +35,7 @@ abstract class Round<R> {
   }
 
   /** Sends the request to one node. */
-  abstract CompletionStage<? extends R> ask(LockNode node);
+  abstract CompletionStage<? extends R> ask(int index, LockNode node);
 
   /** The reply that stands for a node that did not answer properly. */
   abstract R unknown(String detail, @Nullable Throwable cause);
@@ -46,6 +46,9 @@ abstract class Round<R> {
   /** Acts on the decision; called exactly once, outside of locks. */
   abstract void onDecided(Tally tally);
 
+  /** Ends what this round serves: acting on its decision has failed by a mistake of ours. */
+  abstract void onMistake(RuntimeException mistake);
+
   /** Acts on a reply that came after the decision. */
   abstract void late(int index, R reply);
 
@@ -53,8 +56,8 @@ abstract class Round<R> {
     // All are asked before any answer is looked at: an answer that is there already may decide the
     // round, and the release that follows must not overtake the request on its way to a node.
     List<CompletionStage<? extends R>> stages = new ArrayList<>(nodes.size());
-    for (LockNode node : nodes) {
-      stages.add(ask(node));
+    for (int i = 0; i < nodes.size(); i++) {
+      stages.add(ask(i, nodes.get(i)));
     }
     for (int i = 0; i < nodes.size(); i++) {
       int index = i;
@@ -64,11 +67,11 @@ abstract class Round<R> {
               (reply, failure) ->
                   onReply(
                       index,
-                      reply != null ? reply : unknown("the node threw " + failure, failure)));
+                      reply != null ? reply : GuardedNode.brokenReply(failure, this::unknown)));
     }
     synchronized (this) {
       if (!decided) {
-        timer = scheduler.schedule(this::onTimeout, timeoutNanos);
+        timer = scheduler.schedule(this::expire, timeoutNanos);
       }
     }
   }
@@ -82,13 +85,14 @@ abstract class Round<R> {
       tally = isLate ? null : decideIfPossible();
     }
     if (tally != null) {
-      onDecided(tally);
+      decide(tally);
     } else if (isLate) {
       late(index, reply);
     }
   }
 
-  private void onTimeout() {
+  /** Ends the round now: whoever is silent counts as failed. */
+  final void expire() {
     Tally tally;
     synchronized (this) {
       if (decided) {
@@ -98,7 +102,16 @@ abstract class Round<R> {
       tally = decideIfPossible();
     }
     if (tally != null) {
+      decide(tally);
+    }
+  }
+
+  /** No caller may wait for ever because of an exception that nobody has thought of. */
+  private void decide(Tally tally) {
+    try {
       onDecided(tally);
+    } catch (RuntimeException mistake) {
+      onMistake(mistake);
     }
   }
 

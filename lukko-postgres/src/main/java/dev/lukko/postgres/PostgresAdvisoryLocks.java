@@ -6,6 +6,7 @@ import dev.lukko.LockClient;
 import dev.lukko.LockException;
 import dev.lukko.LockListener;
 import dev.lukko.LockRequest;
+import dev.lukko.spi.ProcessName;
 import dev.lukko.time.Scheduler;
 import dev.lukko.time.Ticker;
 import java.sql.Connection;
@@ -149,7 +150,8 @@ public final class PostgresAdvisoryLocks implements LockClient {
    * @param names what to lock, in any number and order; the order of locking is always the same
    * @param maxWait how long to wait at most; zero or less than 1 ms waits 1 ms
    * @return a fencing token, from the same sequence as the leases' tokens
-   * @throws dev.lukko.LockBusyException if the wait ended without the lock
+   * @throws dev.lukko.LockBusyException if the wait ended without the lock; it tells who holds it
+   * @throws LockNameCollisionException if a lease of another name with the same number holds it
    * @throws LockException if the server's lock table is full, which the message explains, or the
    *     statement failed; the transaction must be rolled back then
    * @throws IllegalArgumentException if the connection is in autocommit mode
@@ -168,6 +170,7 @@ public final class PostgresAdvisoryLocks implements LockClient {
    * Locks names until the caller's own transaction ends, if all of them are free now.
    *
    * @return the fencing token, or empty if one of them is held; then none is locked
+   * @throws LockNameCollisionException if a lease of another name with the same number holds it
    * @throws IllegalArgumentException if the connection is in autocommit mode
    */
   public OptionalLong tryInTransaction(Connection connection, Collection<String> names) {
@@ -199,7 +202,7 @@ public final class PostgresAdvisoryLocks implements LockClient {
     Duration retryDelay = Duration.ofMillis(50);
     Duration retryJitter = Duration.ofMillis(50);
     Duration probeInterval = Duration.ofSeconds(1);
-    String description = ProcessHandle.current().pid() + "@" + HostName.local();
+    String description = ProcessName.get();
     final List<LockListener> listeners = new ArrayList<>();
     LockKey.Maker keys = LockKey::of;
     Ticker ticker = Ticker.system();

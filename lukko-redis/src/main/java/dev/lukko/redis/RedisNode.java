@@ -35,12 +35,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * A lock node on one Redis or Valkey server (version 6 or later), through the driver Lettuce.
  *
- * <p>Each verb is one script at the server and costs one round trip. Requests are sent once: there
- * is no replay after a reconnect, and a request that was under way when a connection broke has an
- * unknown outcome. A server that is down is not an error: the node tries to connect again, at least
- * once a second, and meanwhile answers at once that it has not been asked. Releases are the
- * exception to both: those with an open outcome (at most 1000) are sent again, on a new connection
- * before any other request about a lock.
+ * <p>Each verb is one script at the server and costs one round trip; newer servers extend and
+ * release plain exclusive locks by commands of their own. Requests are sent once: there is no
+ * replay after a reconnect, and a request that was under way when a connection broke has an unknown
+ * outcome. A server that is down is not an error: the node tries to connect again, at least once a
+ * second, and meanwhile answers at once that it has not been asked. Releases are the exception to
+ * both: those with an open outcome (at most 1000) are sent again, on a new connection before any
+ * other request about a lock.
  *
  * <p>A release is published on a channel of the resource; see {@link RedisKeyFormat}. Whoever waits
  * subscribes to it, on one more connection.
@@ -52,10 +53,8 @@ import org.jspecify.annotations.Nullable;
  * that has led to a different one before, get no requests. A node of a cluster has no marker, and
  * can be the only node of a client but not one of several.
  *
- * <p><b>Rights.</b> The server's user needs {@code eval}, {@code evalsha}, the commands inside the
- * scripts, {@code info}, {@code time}, {@code get} and {@code subscribe}; the keys {@code lukko:*}
- * and the channels {@code lukko:*} in the default format. With {@code config|get} the node can also
- * tell how the server persists.
+ * <p><b>Rights.</b> {@link RedisRights} has the line that makes a user with the least rights. With
+ * {@code config|get} besides, the node can also tell how the server persists.
  *
  * <p>Readers' entries are looked through one by one at the server with each request for their
  * resource, so they suit hundreds of readers at a time rather than many thousands.
@@ -70,7 +69,7 @@ public final class RedisNode implements LockNode {
   private final String name;
   private final RedisKeyFormat format;
   private final long retentionMillis;
-  private final RedisLink link;
+  private final Link link;
   private final ReleaseHints hints;
   private final Supplier<CompletableFuture<Void>> closeDriver;
 
@@ -79,13 +78,15 @@ public final class RedisNode implements LockNode {
 
   private final ConcurrentMap<String, ScriptCall> repairing = new ConcurrentHashMap<>();
 
+  private final GrantedOwners owners = new GrantedOwners();
+
   private final AtomicBoolean closed = new AtomicBoolean();
 
   RedisNode(
       String name,
       RedisKeyFormat format,
       Duration retention,
-      RedisLink link,
+      Link link,
       ReleaseHints hints,
       Supplier<CompletableFuture<Void>> closeDriver) {
     this.name = name;
@@ -145,27 +146,69 @@ public final class RedisNode implements LockNode {
   @Override
   public CompletionStage<GrantReply> grant(GrantRequest request) {
     LockEntry entry = request.entry();
+    ScriptCall call = grantCall(request);
+    link.noteTtl(request.ttlMillis());
+    if (!hints.isIdle()) {
+      entry.resources().forEach(resource -> hints.asking(format.channel(resource)));
+    }
+    return create(
+        call,
+        granting,
+        list -> granted(request, Replies.grant(list, call.keys(), link::statusOf)),
+        fault -> fault);
+  }
+
+  /** Where the server can delete by itself, it is noted what a release will find. */
+  private GrantReply granted(GrantRequest request, GrantReply reply) {
+    if (reply instanceof GrantReply.Granted
+        && isCommon(request.entry())
+        && !link.natives().delete().isEmpty()) {
+      owners.add(request.entry().owner(), request.ttlMillis());
+    }
+    return reply;
+  }
+
+  private ScriptCall grantCall(GrantRequest request) {
+    LockEntry entry = request.entry();
     FairTicket ticket = request.ticket();
+    String ttl = Long.toString(request.ttlMillis());
+    String proposal = Long.toString(request.proposal());
+    String keep = Long.toString(keepMillis(request.ttlMillis()));
+    if (isCommon(entry) && ticket == null) {
+      return ScriptCall.onMarker(
+          Script.GRANT,
+          entry.owner(),
+          format.marker(),
+          1,
+          Marker::voting,
+          commonKeys(entry),
+          entry.owner(),
+          "", // for the marker
+          ttl,
+          proposal,
+          keep);
+    }
     List<String> keys = keys(entry);
     List<String> arguments = arguments(entry);
-    arguments.add(""); // for the run of the server
-    arguments.add(Long.toString(request.ttlMillis()));
-    arguments.add(Long.toString(request.proposal()));
-    arguments.add(Long.toString(keepMillis(request.ttlMillis())));
+    arguments.addAll(List.of("", ttl, proposal, keep)); // the first for the run of the server
     if (ticket != null) {
       entry.resources().forEach(resource -> keys.add(format.line(resource)));
       arguments.add(ticket.waiter());
       arguments.add(Long.toString(ticket.order()));
       arguments.add(Long.toString(ticket.leaseMillis()));
     }
-    ScriptCall call =
-        new ScriptCall(Script.GRANT, entry.owner(), format.marker(), array(keys), array(arguments));
-    link.noteTtl(request.ttlMillis());
-    if (!hints.isIdle()) {
-      entry.resources().forEach(resource -> hints.asking(format.channel(resource)));
-    }
-    return reply(
-        create(call), list -> Replies.grant(list, call.keys(), link::statusOf), fault -> fault);
+    return ScriptCall.onMarker(
+        Script.GRANT, entry.owner(), format.marker(), 3, run -> run, array(keys), array(arguments));
+  }
+
+  /** Whether the scripts have a short form for it. */
+  private static boolean isCommon(LockEntry entry) {
+    return !entry.shared() && entry.resources().size() == 1;
+  }
+
+  private String[] commonKeys(LockEntry entry) {
+    String resource = entry.resources().get(0);
+    return new String[] {format.entry(resource), format.counter(resource)};
   }
 
   @Override
@@ -177,8 +220,13 @@ public final class RedisNode implements LockNode {
 
   @Override
   public CompletionStage<ExtendReply> extend(LockEntry entry, long ttlMillis) {
+    String ttl = Long.toString(ttlMillis);
+    String keep = Long.toString(keepMillis(ttlMillis));
     ScriptCall call =
-        call(Script.EXTEND, entry, Long.toString(ttlMillis), Long.toString(keepMillis(ttlMillis)));
+        isCommon(entry)
+            ? new ScriptCall(
+                Script.EXTEND, entry.owner(), commonKeys(entry), entry.owner(), ttl, keep)
+            : call(Script.EXTEND, entry, ttl, keep);
     link.noteTtl(ttlMillis);
     return reply(link.send(call), list -> Replies.extend(list, call.keys()), fault -> fault);
   }
@@ -193,15 +241,26 @@ public final class RedisNode implements LockNode {
             Long.toString(keepMillis(ttlMillis)),
             Long.toString(counter));
     link.noteTtl(ttlMillis);
-    return reply(create(call), list -> Replies.extend(list, call.keys()), fault -> fault);
+    return create(call, repairing, list -> Replies.extend(list, call.keys()), fault -> fault);
   }
 
   @Override
   public CompletionStage<ReleaseReply> release(LockEntry entry) {
     withdraw(granting.get(entry.owner()));
     withdraw(repairing.get(entry.owner()));
-    ScriptCall call = call(Script.RELEASE, entry, channels(entry));
-    return reply(link.sendRelease(call), Replies::release, fault -> fault);
+    return reply(link.sendRelease(releaseCall(entry)), Replies::release, fault -> fault);
+  }
+
+  private ScriptCall releaseCall(LockEntry entry) {
+    if (isCommon(entry)) {
+      String resource = entry.resources().get(0);
+      String[] key = {format.entry(resource)};
+      ScriptCall call =
+          new ScriptCall(
+              Script.RELEASE, entry.owner(), key, entry.owner(), format.channel(resource));
+      return owners.remove(entry.owner()) ? call.expectingEntry() : call;
+    }
+    return call(Script.RELEASE, entry, channels(entry));
   }
 
   /** Sends it once and waits for nothing: a place that is not given up ends by its own lease. */
@@ -258,12 +317,18 @@ public final class RedisNode implements LockNode {
     return hints.watch(format.channel(resource), hint);
   }
 
-  private CompletableFuture<List<Object>> create(ScriptCall call) {
-    ConcurrentMap<String, ScriptCall> kind = call.script() == Script.GRANT ? granting : repairing;
-    kind.put(call.owner(), call);
-    CompletableFuture<List<Object>> sent = link.send(call);
-    var unused = sent.whenComplete((value, error) -> kind.remove(call.owner(), call));
-    return sent;
+  private <T> CompletionStage<T> create(
+      ScriptCall call,
+      ConcurrentMap<String, ScriptCall> underWay,
+      Function<List<Object>, T> read,
+      Function<NodeFault, T> fail) {
+    underWay.put(call.owner(), call);
+    return link.send(call)
+        .handle(
+            (list, error) -> {
+              underWay.remove(call.owner(), call);
+              return replyOf(list, error, read, fail);
+            });
   }
 
   /** A call that waits to be sent again with its script's text must not come after a release. */
@@ -312,18 +377,23 @@ public final class RedisNode implements LockNode {
       CompletableFuture<List<Object>> sent,
       Function<List<Object>, T> read,
       Function<NodeFault, T> fail) {
-    return sent.handle(
-        (list, error) -> {
-          if (list == null) {
-            return fail.apply(
-                Faults.ofRequest(error == null ? new IllegalStateException("no reply") : error));
-          }
-          try {
-            return read.apply(list);
-          } catch (RuntimeException garbage) {
-            return fail.apply(Faults.ofRequest(garbage));
-          }
-        });
+    return sent.handle((list, error) -> replyOf(list, error, read, fail));
+  }
+
+  private static <T> T replyOf(
+      @Nullable List<Object> list,
+      @Nullable Throwable error,
+      Function<List<Object>, T> read,
+      Function<NodeFault, T> fail) {
+    if (list == null) {
+      return fail.apply(
+          Faults.ofRequest(error == null ? new IllegalStateException("no reply") : error));
+    }
+    try {
+      return read.apply(list);
+    } catch (RuntimeException garbage) {
+      return fail.apply(Faults.ofRequest(garbage));
+    }
   }
 
   /**

@@ -1,11 +1,11 @@
 package dev.lukko.redis;
 
+import static java.lang.System.Logger.Level.DEBUG;
+
 import dev.lukko.spi.Failed;
 import dev.lukko.spi.Unknown;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
-import io.lettuce.core.RedisFuture;
-import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.netty.util.Timeout;
 import io.netty.util.Timer;
@@ -15,7 +15,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  * it sees the end.
  */
 final class Wire {
+  private static final System.Logger LOG = System.getLogger(Wire.class.getName());
 
   /** Beyond this, nothing more is asked for; there is room left for the releases of all of it. */
   static final int MAX_OUTSTANDING = 4_096;
@@ -40,6 +40,7 @@ final class Wire {
   private final AtomicInteger outstanding = new AtomicInteger();
   private volatile long lastReplyNanos = System.nanoTime();
   private volatile @Nullable ServerFacts server;
+  private volatile NativeSupport natives = NativeSupport.NONE;
 
   Wire(StatefulRedisConnection<String, String> connection, Timer timer, Duration commandTimeout) {
     this.connection = connection;
@@ -61,6 +62,9 @@ final class Wire {
                   result.completeExceptionally(new NodeFaultException(Faults.ofRequest(cause)));
                 } else {
                   lastReplyNanos = survey.atNanos();
+                  if (server == null) {
+                    natives = survey.facts().natives();
+                  }
                   server = survey.facts();
                   result.complete(survey);
                 }
@@ -120,44 +124,107 @@ final class Wire {
     }
     try {
       Timeout timeout = startTimer(reply, commandTimeout);
-      var unused = reply.whenComplete((value, error) -> timeout.cancel());
-      track(
-          connection
-              .async()
-              .evalsha(
-                  call.script().digest(),
-                  ScriptOutputType.MULTI,
-                  call.keys(run()),
-                  call.arguments(run())),
-          (value, error) -> {
-            if (error != null && Faults.isUnknownScript(error)) {
-              sendText(call, reply);
-            } else {
-              settle(reply, value, error);
-            }
-          });
+      NativeForm form = NativeForm.of(call, natives);
+      if (form != null) {
+        sendNative(form, call, reply, timeout);
+      } else {
+        sendDigest(call, reply, timeout);
+      }
     } catch (RuntimeException e) { // the driver was shut down
       reply.completeExceptionally(new NodeFaultException(Faults.ofRequest(e)));
     }
     return reply;
   }
 
+  private void sendDigest(ScriptCall call, CompletableFuture<List<Object>> reply, Timeout timeout) {
+    dispatch(
+        ScriptRequest.byDigest(
+            call,
+            run(),
+            (value, error) -> {
+              ended(error);
+              if (error != null && Faults.isUnknownScript(error)) {
+                sendText(call, reply, timeout);
+              } else {
+                timeout.cancel();
+                settle(reply, value, error);
+              }
+            }));
+  }
+
+  /**
+   * Sends the server's own commands. Where it refuses them, or cannot say enough, nothing was
+   * applied, and the script follows on this connection, inside the same time. A request without a
+   * reply is not sent again.
+   */
+  private void sendNative(
+      NativeForm form, ScriptCall call, CompletableFuture<List<Object>> reply, Timeout timeout) {
+    CompletableFuture<List<Object>> after = new CompletableFuture<>();
+    dispatch(
+        ScriptRequest.plain(
+            form.command(),
+            (value, error) -> {
+              ended(error);
+              List<Object> answer = value == null ? null : form.asScript(value);
+              if (answer != null && form.isIncomplete(answer)) {
+                var unused =
+                    after.whenComplete(
+                        (heard, lost) -> {
+                          timeout.cancel();
+                          settle(reply, heard == null ? null : form.complete(answer, heard), lost);
+                        });
+              } else if (answer != null || !Faults.isReply(error)) {
+                timeout.cancel();
+                settle(reply, answer, error);
+              } else {
+                onRefused(form, error);
+                if (!reply.isDone()) {
+                  sendDigest(call, reply, timeout);
+                }
+              }
+            }));
+    dispatch(
+        ScriptRequest.plain(
+            form.after(),
+            (value, error) -> {
+              ended(error);
+              if (Faults.isReply(error)) {
+                after.complete(value == null ? List.of() : value);
+              } else {
+                after.completeExceptionally(error);
+              }
+            }));
+  }
+
+  private void onRefused(NativeForm form, @Nullable Throwable error) {
+    if (error != null && NativeForm.isLacking(String.valueOf(error.getMessage()))) {
+      natives = form.without(natives); // a race of two only asks once more
+      LOG.log(DEBUG, "the server refuses {0}: {1}", form.command().get(0), error);
+    }
+  }
+
+  /** Which commands of its own the server is asked for in place of scripts. */
+  NativeSupport natives() {
+    return natives;
+  }
+
   /** The same request again with the script's text, on this connection, inside its time. */
-  private void sendText(ScriptCall call, CompletableFuture<List<Object>> reply) {
+  private void sendText(ScriptCall call, CompletableFuture<List<Object>> reply, Timeout timeout) {
     boolean sent =
         !reply.isDone()
             && call.sendUnlessWithdrawn(
                 () ->
-                    track(
-                        connection
-                            .async()
-                            .eval(
-                                call.script().text(),
-                                ScriptOutputType.MULTI,
-                                call.keys(run()),
-                                call.arguments(run())),
-                        (value, error) -> settle(reply, value, error)));
+                    dispatch(
+                        ScriptRequest.byText(
+                            call,
+                            run(),
+                            (value, error) -> {
+                              ended(error);
+                              timeout.cancel();
+                              settle(reply, value, error);
+                            })));
     if (!sent) {
+      timeout.cancel();
       reply.completeExceptionally(
           new NodeFaultException(
               new Failed(
@@ -167,19 +234,20 @@ final class Wire {
     }
   }
 
-  private void track(
-      RedisFuture<List<Object>> request,
-      BiConsumer<@Nullable List<Object>, @Nullable Throwable> then) {
+  private void dispatch(ScriptRequest request) {
     outstanding.incrementAndGet();
-    var unused =
-        request.whenComplete(
-            (value, error) -> {
-              outstanding.decrementAndGet();
-              if (Faults.isReply(error)) {
-                lastReplyNanos = System.nanoTime();
-              }
-              then.accept(value, error);
-            });
+    try {
+      var unused = connection.dispatch(request);
+    } catch (RuntimeException e) { // the driver was shut down
+      request.completeExceptionally(e);
+    }
+  }
+
+  private void ended(@Nullable Throwable error) {
+    outstanding.decrementAndGet();
+    if (Faults.isReply(error)) {
+      lastReplyNanos = System.nanoTime();
+    }
   }
 
   private static void settle(
@@ -202,10 +270,11 @@ final class Wire {
 
   private void expire(CompletableFuture<?> reply, long startNanos, Duration timeout) {
     boolean silent = lastReplyNanos - startNanos < 0;
-    reply.completeExceptionally(
-        new NodeFaultException(
-            new Unknown("timeout: no reply within " + timeout.toMillis() + " ms")));
-    if (silent) {
+    boolean unanswered =
+        reply.completeExceptionally(
+            new NodeFaultException(
+                new Unknown("timeout: no reply within " + timeout.toMillis() + " ms")));
+    if (unanswered && silent) {
       var unused = close(); // behind whatever was sent when the reply failed just now
     }
   }

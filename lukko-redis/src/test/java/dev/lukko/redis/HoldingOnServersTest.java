@@ -18,6 +18,7 @@ import dev.lukko.testkit.EntryPoint;
 import dev.lukko.testkit.FaultProxy;
 import dev.lukko.testkit.LockCall;
 import dev.lukko.testkit.RedisServer;
+import dev.lukko.testkit.rows.FaultRow;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -90,8 +91,9 @@ class HoldingOnServersTest {
     List<LockEvent> events = new CopyOnWriteArrayList<>();
     Redlock client =
         servers.client(
-            builder -> builder.listener(events::add).nodeTimeout(Duration.ofMillis(100)));
-    LockCall call = entryPoint.call(client, request(Duration.ofSeconds(2), true));
+            builder -> builder.listener(events::add).nodeTimeout(Duration.ofMillis(500)));
+    LockCall call = entryPoint.call(client, request(Duration.ofSeconds(6), true));
+    assertThat(call.lease().isValid()).isTrue();
     for (int i = 1; i <= 3; i++) {
       servers.proxy(i).hold(FaultProxy.Direction.TO_CLIENT);
     }
@@ -109,7 +111,8 @@ class HoldingOnServersTest {
   void connectionsResetDuringTheHoldThenTheLeaseGoesOn(EntryPoint entryPoint) {
     List<LockEvent> events = new CopyOnWriteArrayList<>();
     Redlock client = servers.client(builder -> builder.listener(events::add));
-    LockCall call = entryPoint.call(client, request(Duration.ofSeconds(2), true));
+    LockCall call = entryPoint.call(client, request(Duration.ofSeconds(6), true));
+    assertThat(call.lease().isValid()).isTrue();
     servers.proxies().forEach(FaultProxy::resetConnections);
     await()
         .untilAsserted(
@@ -118,6 +121,7 @@ class HoldingOnServersTest {
     assertThat(call.finish()).isEmpty();
   }
 
+  @FaultRow(28)
   @ParameterizedTest
   @EnumSource
   void serverRestartsEmptyThenItDoesNotGiveASecondHolderItsVote(EntryPoint entryPoint) {
@@ -146,6 +150,7 @@ class HoldingOnServersTest {
     holder.finish();
   }
 
+  @FaultRow(6)
   @Test
   void processOfTheHolderStoppedPastTheTtlThenItFirstSeesThatItsLeaseIsNotValid() throws Exception {
     Redlock client = servers.client();

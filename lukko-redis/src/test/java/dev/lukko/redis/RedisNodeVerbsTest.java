@@ -20,6 +20,7 @@ import dev.lukko.spi.OwnerValue;
 import dev.lukko.spi.ReleaseReply;
 import dev.lukko.testkit.MonitorTap;
 import dev.lukko.testkit.RedisServer;
+import dev.lukko.testkit.rows.FaultRow;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
@@ -104,6 +105,7 @@ class RedisNodeVerbsTest {
     assertThat(server.command("GET", "lukko:{r}:token")).isEqualTo("500");
   }
 
+  @FaultRow(16)
   @Test
   void repeatedGrantGetsStoredAnswerAndRaisesNothing() {
     granted(node, entry("a", "r"), 500);

@@ -13,6 +13,7 @@ import dev.lukko.spi.LockEntry;
 import dev.lukko.testkit.EntryPoint;
 import dev.lukko.testkit.FaultyNode.Fault;
 import dev.lukko.testkit.LockCall;
+import dev.lukko.testkit.rows.FaultRow;
 import dev.lukko.time.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -221,6 +222,7 @@ class LossTest {
   class ProcessStoodStill {
     @RegisterExtension final Rig rig = Rig.of(3);
 
+    @FaultRow(25)
     @ParameterizedTest
     @EnumSource
     void validityIsFalseBeforeAnyTimerRan(EntryPoint entryPoint) {
@@ -416,6 +418,7 @@ class LossTest {
   class WallClockJumps {
     @RegisterExtension final Rig rig = Rig.of(3);
 
+    @FaultRow(24)
     @ParameterizedTest
     @EnumSource
     void backThenNothingChanges(EntryPoint entryPoint) {
@@ -432,6 +435,7 @@ class LossTest {
       assertThat(call.finish()).isPresent();
     }
 
+    @FaultRow(24)
     @Test
     void backWhileItIsExtendedThenItGoesOn() {
       LockCall call = EntryPoint.ACQUIRE_ASYNC.call(rig.client(), request(3_000, true));
@@ -441,6 +445,7 @@ class LossTest {
       assertThat(call.finish()).isEmpty();
     }
 
+    @FaultRow(24)
     @ParameterizedTest
     @EnumSource
     void forwardThenItEndsEarlyAndAtOnce(EntryPoint entryPoint) {
@@ -453,6 +458,7 @@ class LossTest {
       assertThat(call.finish()).isPresent();
     }
 
+    @FaultRow(24)
     @Test
     void forwardByLessThanTheRestThenTheRestIsShorter() {
       LockCall call = EntryPoint.ACQUIRE_ASYNC.call(rig.client(), request(10_000, false));

@@ -12,6 +12,7 @@ import dev.lukko.testkit.EntryPoint;
 import dev.lukko.testkit.FaultyNode.Fault;
 import dev.lukko.testkit.LockCall;
 import dev.lukko.testkit.LockCall.Outcome;
+import dev.lukko.testkit.rows.FaultRow;
 import dev.lukko.time.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -146,6 +147,7 @@ class TokenTest {
       assertThat(rig.held()).isEmpty();
     }
 
+    @FaultRow(15)
     @ParameterizedTest
     @EnumSource(names = {"DOWN", "LOSE_REQUESTS", "LOSE_REPLIES"})
     void nodesLostBeforeTheConfirmationMakeItUnreachable(Fault fault) {
@@ -157,6 +159,29 @@ class TokenTest {
       rig.time.advance(ms(500));
       assertThat(call.outcome()).isEqualTo(Outcome.UNREACHABLE);
       rig.stores.forEach(store -> store.forget()); // The releases were lost as well.
+    }
+
+    @FaultRow(15)
+    @Test
+    void repliesToTheConfirmationLostOnThreeOfFiveThenNotGrantedAndItsTokenIsNeverSeenAgain() {
+      raiseCounter(1, 70_000_000);
+      rig.main().fault(Fault.HOLD_REPLIES);
+      LockCall call = EntryPoint.ACQUIRE_ASYNC.call(rig.client(), request());
+      rig.main().fault(Fault.NONE);
+      rig.main().nodes().subList(0, 3).forEach(node -> node.fault(Fault.LOSE_REPLIES));
+      rig.main().nodes().forEach(node -> node.releaseHeld());
+      assertThat(call.isWaiting()).isTrue();
+      long burnt = rig.counterAt(1);
+      assertThat(rig.counterAt(2)).as("it was confirmed").isEqualTo(burnt);
+      rig.time.advance(ms(500));
+      assertThat(call.outcome()).isEqualTo(Outcome.UNREACHABLE);
+      rig.main().heal();
+      rig.time.advance(ms(1_000));
+      for (int i = 0; i < 3; i++) {
+        Lease next = rig.party().client().acquire(request());
+        assertThat(next.fencingToken()).isGreaterThan(burnt);
+        next.close();
+      }
     }
 
     @Test

@@ -3,6 +3,7 @@ package dev.lukko.testkit.sim;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import dev.lukko.testkit.rows.FaultRow;
 import dev.lukko.testkit.sim.SimulationReport.Failure;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -27,6 +28,7 @@ class SimulationTest {
     QuietLoggers.set();
   }
 
+  @FaultRow({16, 22, 25})
   @Test
   @Timeout(value = 25, unit = TimeUnit.MINUTES)
   void shouldKeepEveryPromiseInEveryHistory() {
@@ -66,6 +68,7 @@ class SimulationTest {
         .isNotEqualTo(Simulation.builder().seed(8).histories(20).build().run().logHash());
   }
 
+  @FaultRow(23)
   @Test
   void shouldFindTwoValidLeasesWhenClocksAreWorseThanTheDrift() {
     Failure failure =
