@@ -246,7 +246,7 @@ class LossTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20})
-    void lossIsToldInTimeAtWhicheverLookAtAClockItWasWhileTheLockWasAcquired(int look) {
+    void lossIsToldInTimeAfterWhicheverLookAtAClockItWasWhileTheLockWasAcquired(int look) {
       AtomicInteger looks = new AtomicInteger();
       Runnable standStill =
           () -> {
@@ -268,14 +268,16 @@ class LossTest {
       return new Ticker() {
         @Override
         public long nanoTime() {
+          long now = rig.time.nanoTime();
           look.run();
-          return rig.time.nanoTime();
+          return now;
         }
 
         @Override
         public long wallMicros() {
+          long now = rig.time.wallMicros();
           look.run();
-          return rig.time.wallMicros();
+          return now;
         }
       };
     }
