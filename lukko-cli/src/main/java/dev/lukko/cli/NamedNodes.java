@@ -2,22 +2,19 @@ package dev.lukko.cli;
 
 import dev.lukko.cli.doctor.Diagnosis;
 import dev.lukko.redis.RedisKeyFormat;
-import dev.lukko.redis.RedisNodeBuilder;
 import dev.lukko.redlock.RedlockBuilder;
 import dev.lukko.spi.LockNode;
 import java.time.Duration;
 import java.util.List;
-import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
  * The nodes that were named by option or variable.
  *
  * @param addresses at least one
- * @param access sets how to get in where an address does not say it
+ * @param access how to get in where an address does not say it
  */
-record NamedNodes(
-    List<NodeAddress> addresses, RedisKeyFormat keyFormat, Consumer<RedisNodeBuilder> access)
+record NamedNodes(List<NodeAddress> addresses, RedisKeyFormat keyFormat, NodeAccess access)
     implements LockStore {
 
   NamedNodes {

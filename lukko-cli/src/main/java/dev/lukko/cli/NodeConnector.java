@@ -9,8 +9,7 @@ import dev.lukko.redis.RedisNodeBuilder;
 import dev.lukko.spi.LockNode;
 import java.time.Duration;
 import java.util.List;
-import java.util.function.Consumer;
-import java.util.function.Supplier;
+import java.util.Optional;
 
 /** Makes nodes of addresses: the only place of the command that knows the servers. */
 final class NodeConnector {
@@ -31,15 +30,15 @@ final class NodeConnector {
   /**
    * Connects to all nodes at the same time; one that is down is no failure.
    *
-   * @param access sets how to get in where an address does not say it
+   * @param access how to get in where an address does not say it
    * @throws UsageException if a store does not accept an address; no connection is made then
    */
   static List<LockNode> connect(
-      List<NodeAddress> addresses, RedisKeyFormat keyFormat, Consumer<RedisNodeBuilder> access) {
+      List<NodeAddress> addresses, RedisKeyFormat keyFormat, NodeAccess access) {
     try {
-      RedisNodeBuilder nodes = RedisNode.builder().keyFormat(keyFormat);
-      access.accept(nodes);
-      return List.copyOf(nodes.connectAll(addresses.stream().map(NodeAddress::url).toList()));
+      return List.copyOf(
+          builder(keyFormat, access)
+              .connectAll(addresses.stream().map(NodeAddress::url).toList()));
     } catch (IllegalArgumentException malformed) {
       throw new UsageException("node: " + malformed.getMessage());
     }
@@ -53,17 +52,11 @@ final class NodeConnector {
   static Diagnosis diagnose(
       List<NodeAddress> addresses,
       RedisKeyFormat keyFormat,
-      Consumer<RedisNodeBuilder> access,
+      NodeAccess access,
       Duration timeout,
       Duration maxTtl) {
-    Supplier<RedisNodeBuilder> builders =
-        () -> {
-          RedisNodeBuilder nodes = RedisNode.builder().keyFormat(keyFormat);
-          access.accept(nodes);
-          return nodes;
-        };
     try {
-      return new Doctor(builders, keyFormat, timeout, maxTtl)
+      return new Doctor(() -> builder(keyFormat, access), keyFormat, timeout, maxTtl)
           .examine(
               addresses.stream()
                   .map(address -> new Patient(address.toString(), address.url()))
@@ -71,5 +64,20 @@ final class NodeConnector {
     } catch (IllegalArgumentException malformed) {
       throw new UsageException("node: " + malformed.getMessage());
     }
+  }
+
+  private static RedisNodeBuilder builder(RedisKeyFormat keyFormat, NodeAccess access) {
+    RedisNodeBuilder nodes = RedisNode.builder().keyFormat(keyFormat);
+    Optional.ofNullable(access.user()).ifPresent(nodes::user);
+    if (access.passwordFile() != null) {
+      nodes.passwordFile(access.passwordFile());
+    } else if (access.password() != null) {
+      nodes.password(access.password());
+    }
+    Optional.ofNullable(access.cacert()).ifPresent(nodes::caCertificates);
+    if (access.cert() != null && access.key() != null) {
+      nodes.clientCertificate(access.cert(), access.key());
+    }
+    return nodes;
   }
 }

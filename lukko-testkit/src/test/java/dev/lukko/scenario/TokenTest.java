@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -31,6 +32,59 @@ class TokenTest {
 
   private static LockRequest request() {
     return LockRequest.builder(Rig.R).ttl(ms(10_000)).maxWait(ms(0)).autoExtend(false).build();
+  }
+
+  @Nested
+  class ProcessStandsStillInTheMiddleOfARound {
+    @RegisterExtension final Rig rig = Rig.of(3);
+
+    /** A node back from quarantine knows no better than the proposal says. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
+    void leaseThatIsValidHasATokenNoOlderThanItsTtl(int look) {
+      Rig.Party party = rig.party(builder -> builder.ticker(standingStillAt(look)));
+
+      party
+          .client()
+          .acquireAsync(request())
+          .handle((lease, failure) -> lease)
+          .thenAccept(
+              lease -> {
+                if (lease != null && lease.isValid()) {
+                  assertThat(lease.fencingToken())
+                      .isGreaterThan(rig.time.wallMicros() - 10_000_000);
+                }
+                if (lease != null) {
+                  lease.release();
+                }
+              })
+          .join();
+    }
+
+    private Ticker standingStillAt(int look) {
+      AtomicInteger looks = new AtomicInteger();
+      return new Ticker() {
+        @Override
+        public long nanoTime() {
+          long now = rig.time.nanoTime();
+          standStill();
+          return now;
+        }
+
+        @Override
+        public long wallMicros() {
+          long now = rig.time.wallMicros();
+          standStill();
+          return now;
+        }
+
+        private void standStill() {
+          if (looks.incrementAndGet() == look) {
+            rig.time.pauseProcess(ms(11_000));
+          }
+        }
+      };
+    }
   }
 
   @Nested
