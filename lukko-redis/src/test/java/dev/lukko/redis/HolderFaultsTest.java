@@ -34,7 +34,8 @@ class HolderFaultsTest extends ScenarioTest {
 
   /** A client that reaches the servers past the proxies. */
   private Redlock direct(Duration maxTtl) {
-    return bed.client(RedisNode.connectAll(bed.servers.urls().toArray(String[]::new)), maxTtl, options -> {});
+    return bed.client(
+        RedisNode.connectAll(bed.servers.urls().toArray(String[]::new)), maxTtl, options -> {});
   }
 
   private Long millisToLive(int server) {
