@@ -6,6 +6,7 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -20,6 +21,15 @@ final class FencedResource implements AutoCloseable {
       end
       redis.call('HSET', KEYS[1], 'token', ARGV[1], 'value', ARGV[2])
       return 1
+      """;
+
+  private static final String READ =
+      """
+      if tonumber(ARGV[1]) < tonumber(redis.call('HGET', KEYS[1], 'token') or '0') then
+        return false
+      end
+      redis.call('HSET', KEYS[1], 'token', ARGV[1])
+      return redis.call('HGET', KEYS[1], 'value')
       """;
 
   private final RedisServer server = RedisServer.start();
@@ -37,6 +47,13 @@ final class FencedResource implements AutoCloseable {
   /** Writes through the proxy. */
   CompletableFuture<Boolean> writeThroughProxy(long token, String value) {
     return write(proxied, token, value);
+  }
+
+  /** Reads, and from then on refuses lower tokens; empty if it refuses this one. */
+  Optional<String> read(long token) {
+    String[] keys = {"resource"};
+    return Optional.ofNullable(
+        direct.sync().eval(READ, ScriptOutputType.VALUE, keys, Long.toString(token)));
   }
 
   private static CompletableFuture<Boolean> write(

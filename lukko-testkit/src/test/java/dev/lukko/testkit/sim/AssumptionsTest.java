@@ -3,6 +3,7 @@ package dev.lukko.testkit.sim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lukko.redlock.RedlockBuilder;
+import dev.lukko.testkit.rows.FaultRow;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Map;
@@ -51,6 +52,7 @@ class AssumptionsTest {
     return broken;
   }
 
+  @FaultRow(23)
   @Test
   void twoHoldersAreValidWhenClocksRunFurtherApartThanTheDrift() {
     assertThat(firstBroken(0.02, UnaryOperator.identity())).isEqualTo(Check.M);
@@ -69,12 +71,14 @@ class AssumptionsTest {
   }
 
   /** Rows 17 and 18 of the fault scenarios: a breach that must be seen, and is not a mistake. */
+  @FaultRow(18)
   @Test
   void twoHoldersAreValidWhenTheClocksOfNodesJump() {
     assertThat(broken(Weather.LYING, Weather.STORMY, 2_000)).containsKey(Check.M);
   }
 
   /** The same histories, for what is promised in them. */
+  @FaultRow({18, 21})
   @Test
   void tokensAndTheResourceAreRightThoughTheClocksOfNodesJump() {
     assertThat(broken(Weather.LYING, Weather.LYING, 2_000)).isEmpty();
