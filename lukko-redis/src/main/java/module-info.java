@@ -3,6 +3,7 @@ module dev.lukko.redis {
   requires transitive dev.lukko;
   requires transitive lettuce.core;
   requires static transitive org.jspecify;
+  requires io.netty.buffer;
   requires io.netty.common;
   requires io.netty.transport;
 

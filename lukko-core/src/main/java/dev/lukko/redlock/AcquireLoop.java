@@ -221,6 +221,7 @@ final class AcquireLoop {
         new Hold(
             context,
             voted.entry(),
+            voted.release(),
             token,
             voted.startNanos(),
             windowOf(voted),

@@ -56,7 +56,7 @@ final class ConfirmRound extends Round<ConfirmReply> {
   }
 
   @Override
-  CompletionStage<ConfirmReply> ask(LockNode node) {
+  CompletionStage<ConfirmReply> ask(int index, LockNode node) {
     return node.confirm(entry, counter);
   }
 

@@ -1,6 +1,5 @@
 package dev.lukko.redlock;
 
-import dev.lukko.spi.LockEntry;
 import dev.lukko.spi.LockNode;
 import dev.lukko.time.Scheduler;
 import dev.lukko.time.Ticker;
@@ -79,12 +78,5 @@ final class Context {
   /** The window of a ttl that was asked for at the given times. */
   ValidityWindow window(long startNanos, long wallStartMicros, long ttlNanos) {
     return ValidityWindow.of(startNanos, wallStartMicros, ttlNanos, settings.driftNanos(ttlNanos));
-  }
-
-  /** Sends a release to all nodes and waits for none; a node keeps what it cannot send. */
-  void releaseEverywhere(LockEntry entry) {
-    for (LockNode node : nodes) {
-      node.release(entry);
-    }
   }
 }

@@ -67,7 +67,7 @@ final class ExtendRound extends Round<ExtendReply> {
   }
 
   @Override
-  CompletionStage<ExtendReply> ask(LockNode node) {
+  CompletionStage<ExtendReply> ask(int index, LockNode node) {
     return node.extend(hold.entry(), ttlMillis);
   }
 

@@ -24,6 +24,7 @@ final class GrantRound extends Round<GrantReply> {
   private final Admission admission;
   private final NodeStates states;
   private final GrantRequest request;
+  private final EntryRelease release;
   private final long startNanos;
   private final long wallStartMicros;
   private final BiConsumer<GrantRound, Tally> onDecided;
@@ -39,6 +40,7 @@ final class GrantRound extends Round<GrantReply> {
     this.admission = context.admission;
     this.states = context.nodeStates;
     this.request = request;
+    this.release = new EntryRelease(context.nodes, request.entry());
     this.onDecided = onDecided;
     this.startNanos = context.ticker.nanoTime();
     this.wallStartMicros = context.ticker.wallMicros();
@@ -56,6 +58,11 @@ final class GrantRound extends Round<GrantReply> {
 
   LockEntry entry() {
     return request.entry();
+  }
+
+  /** What takes the entry back. */
+  EntryRelease release() {
+    return release;
   }
 
   /** The counters of the grants that are in by now. */
@@ -104,13 +111,11 @@ final class GrantRound extends Round<GrantReply> {
     if (tally().no() == nodes().size()) {
       return;
     }
-    for (LockNode node : nodes()) {
-      release(node);
-    }
+    release.sendToAll();
   }
 
   @Override
-  CompletionStage<GrantReply> ask(LockNode node) {
+  CompletionStage<GrantReply> ask(int index, LockNode node) {
     return node.grant(request);
   }
 
@@ -143,14 +148,7 @@ final class GrantRound extends Round<GrantReply> {
     Hold served = hold;
     boolean unwanted = abandoned || (served != null && served.isEnded());
     if (unwanted && (reply instanceof GrantReply.Granted || reply instanceof Unknown)) {
-      release(nodes().get(index));
+      release.onUnwantedGrant(index);
     }
-  }
-
-  /**
-   * The reply is of no interest: a node that cannot be reached keeps the release by its contract.
-   */
-  private void release(LockNode node) {
-    node.release(entry());
   }
 }

@@ -21,7 +21,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A node that keeps the rule never to throw, whatever the one behind it does: a store's mistake
- * costs its vote, and neither hangs a caller nor keeps the other nodes from being asked.
+ * costs its vote, and neither hangs a caller nor keeps the other nodes from being asked. A stage
+ * that fails is passed on by the two verbs that every acquisition needs, grant and release; the
+ * rounds count it as an unknown outcome.
  */
 final class GuardedNode implements LockNode {
   private static final System.Logger LOG = System.getLogger(GuardedNode.class.getName());
@@ -42,22 +44,30 @@ final class GuardedNode implements LockNode {
   private static <R> CompletionStage<R> guarded(
       Supplier<? extends @Nullable CompletionStage<R>> verb,
       BiFunction<String, @Nullable Throwable, R> broken) {
+    return started(verb, broken)
+        .handle((reply, failure) -> reply != null ? reply : brokenReply(failure, broken));
+  }
+
+  /** A stage in any case; its end, which may be a failure, is for the caller to look at. */
+  private static <R> CompletionStage<R> started(
+      Supplier<? extends @Nullable CompletionStage<R>> verb,
+      BiFunction<String, @Nullable Throwable, R> broken) {
     CompletionStage<R> stage;
     try {
       stage = verb.get();
     } catch (RuntimeException failure) {
-      return CompletableFuture.completedFuture(broken.apply("the node threw " + failure, failure));
+      return CompletableFuture.completedFuture(brokenReply(failure, broken));
     }
-    if (stage == null) {
-      return CompletableFuture.completedFuture(broken.apply("the node gave no stage", null));
-    }
-    return stage.handle(
-        (reply, failure) ->
-            reply != null
-                ? reply
-                : broken.apply(
-                    failure == null ? "the node gave no reply" : "the node threw " + failure,
-                    failure));
+    return stage == null
+        ? CompletableFuture.completedFuture(broken.apply("the node gave no stage", null))
+        : stage;
+  }
+
+  /** What stands for the reply of a stage that ended without one. */
+  static <R> R brokenReply(
+      @Nullable Throwable failure, BiFunction<String, @Nullable Throwable, R> broken) {
+    return broken.apply(
+        failure == null ? "the node gave no reply" : "the node threw " + failure, failure);
   }
 
   private void guarded(String verb, Runnable call) {
@@ -80,7 +90,7 @@ final class GuardedNode implements LockNode {
 
   @Override
   public CompletionStage<GrantReply> grant(GrantRequest request) {
-    return guarded(() -> node.grant(request), Unknown::new);
+    return started(() -> node.grant(request), Unknown::new);
   }
 
   @Override
@@ -100,7 +110,7 @@ final class GuardedNode implements LockNode {
 
   @Override
   public CompletionStage<ReleaseReply> release(LockEntry entry) {
-    CompletionStage<ReleaseReply> reply = guarded(() -> node.release(entry), Unknown::new);
+    CompletionStage<ReleaseReply> reply = started(() -> node.release(entry), Unknown::new);
     releases.add(reply);
     return reply;
   }

@@ -40,6 +40,7 @@ final class Hold {
 
   private final Context context;
   private final LockEntry entry;
+  private final EntryRelease entryRelease;
   private final long token;
   private final long acquiredNanos;
   private final @Nullable ValidityWindow limit;
@@ -61,6 +62,7 @@ final class Hold {
   Hold(
       Context context,
       LockEntry entry,
+      EntryRelease entryRelease,
       long token,
       long startNanos,
       ValidityWindow window,
@@ -68,6 +70,7 @@ final class Hold {
       long autoExtendTtlNanos) {
     this.context = context;
     this.entry = entry;
+    this.entryRelease = entryRelease;
     this.token = token;
     this.acquiredNanos = startNanos;
     this.limit = limit;
@@ -380,11 +383,11 @@ final class Hold {
       new ReleaseRound(
               context.nodes,
               context.settings.nodeTimeoutNanos(watchdog.ttlNanos()),
-              entry,
+              entryRelease,
               ended -> onReleased(ended, outcome))
           .start(context.scheduler);
     } else {
-      context.releaseEverywhere(entry);
+      entryRelease.sendToAll();
       onReleased(
           new ReleaseOutcome(
               ReleaseOutcome.Status.NOT_HELD,

@@ -2,7 +2,6 @@ package dev.lukko.redlock;
 
 import dev.lukko.ReleaseOutcome;
 import dev.lukko.ReleaseOutcome.Status;
-import dev.lukko.spi.LockEntry;
 import dev.lukko.spi.LockNode;
 import dev.lukko.spi.NodeFault;
 import dev.lukko.spi.ReleaseReply;
@@ -14,22 +13,22 @@ import org.jspecify.annotations.Nullable;
 
 /** The end of a hold: delete this entry, if it is still this owner's. */
 final class ReleaseRound extends Round<ReleaseReply> {
-  private final LockEntry entry;
+  private final EntryRelease release;
   private final Consumer<ReleaseOutcome> onOutcome;
 
   ReleaseRound(
       List<LockNode> nodes,
       long timeoutNanos,
-      LockEntry entry,
+      EntryRelease release,
       Consumer<ReleaseOutcome> onOutcome) {
     super(nodes, timeoutNanos);
-    this.entry = entry;
+    this.release = release;
     this.onOutcome = onOutcome;
   }
 
   @Override
-  CompletionStage<ReleaseReply> ask(LockNode node) {
-    return node.release(entry);
+  CompletionStage<ReleaseReply> ask(int index, LockNode node) {
+    return release.send(index);
   }
 
   @Override

@@ -35,7 +35,7 @@ abstract class Round<R> {
   }
 
   /** Sends the request to one node. */
-  abstract CompletionStage<? extends R> ask(LockNode node);
+  abstract CompletionStage<? extends R> ask(int index, LockNode node);
 
   /** The reply that stands for a node that did not answer properly. */
   abstract R unknown(String detail, @Nullable Throwable cause);
@@ -53,8 +53,8 @@ abstract class Round<R> {
     // All are asked before any answer is looked at: an answer that is there already may decide the
     // round, and the release that follows must not overtake the request on its way to a node.
     List<CompletionStage<? extends R>> stages = new ArrayList<>(nodes.size());
-    for (LockNode node : nodes) {
-      stages.add(ask(node));
+    for (int i = 0; i < nodes.size(); i++) {
+      stages.add(ask(i, nodes.get(i)));
     }
     for (int i = 0; i < nodes.size(); i++) {
       int index = i;
@@ -64,7 +64,7 @@ abstract class Round<R> {
               (reply, failure) ->
                   onReply(
                       index,
-                      reply != null ? reply : unknown("the node threw " + failure, failure)));
+                      reply != null ? reply : GuardedNode.brokenReply(failure, this::unknown)));
     }
     synchronized (this) {
       if (!decided) {

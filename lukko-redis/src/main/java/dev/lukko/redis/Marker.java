@@ -11,7 +11,8 @@ import java.util.regex.Pattern;
  *
  * @param state voting, quarantined, restarted or unmarked
  * @param remaining how long the quarantine lasts yet; zero unless quarantined
- * @param why what the server was when the marker was written: {@code restarted} or {@code unmarked}
+ * @param why what the server was when the marker was written: {@code restarted} or {@code
+ *     unmarked}; {@code voting} once there is nothing to wait for
  */
 record Marker(State state, Duration remaining, String why) {
   static final String RESTARTED = "restarted";
@@ -39,6 +40,11 @@ record Marker(State state, Duration remaining, String why) {
     return left > 0
         ? new Marker(State.QUARANTINED, Duration.ofMillis(left), why)
         : new Marker(State.VOTING, Duration.ZERO, why);
+  }
+
+  /** The marker of a run that has nothing to wait for. */
+  static String voting(String run) {
+    return run + " 0 voting";
   }
 
   /** Whether a text is the marker of a certain run. */

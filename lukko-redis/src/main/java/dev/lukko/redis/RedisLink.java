@@ -54,7 +54,7 @@ final class RedisLink {
   private volatile NodeFault down = new Failed("not connected: the first connection is being made");
   private @Nullable Wire joining;
   private Known known = Known.NOBODY;
-  private long longestTtlNanos;
+  private volatile long longestTtlNanos; // guarded by the lock, also read without it
   private long backoffMillis = MIN_BACKOFF_MILLIS;
   private boolean outageIsLogged;
   private boolean resendIsScheduled;
@@ -106,9 +106,13 @@ final class RedisLink {
 
   /** Remembers for how long entries of this client may live. */
   void noteTtl(long ttlMillis) {
+    long ttlNanos = TimeUnit.MILLISECONDS.toNanos(ttlMillis);
+    if (ttlNanos <= longestTtlNanos) {
+      return;
+    }
     lock.lock();
     try {
-      longestTtlNanos = Math.max(longestTtlNanos, TimeUnit.MILLISECONDS.toNanos(ttlMillis));
+      longestTtlNanos = Math.max(longestTtlNanos, ttlNanos);
     } finally {
       lock.unlock();
     }

@@ -146,27 +146,56 @@ public final class RedisNode implements LockNode {
   @Override
   public CompletionStage<GrantReply> grant(GrantRequest request) {
     LockEntry entry = request.entry();
+    ScriptCall call = grantCall(request);
+    link.noteTtl(request.ttlMillis());
+    if (!hints.isIdle()) {
+      entry.resources().forEach(resource -> hints.asking(format.channel(resource)));
+    }
+    return create(
+        call, granting, list -> Replies.grant(list, call.keys(), link::statusOf), fault -> fault);
+  }
+
+  private ScriptCall grantCall(GrantRequest request) {
+    LockEntry entry = request.entry();
     FairTicket ticket = request.ticket();
+    String ttl = Long.toString(storable(request.ttlMillis()));
+    String proposal = Long.toString(request.proposal());
+    String keep = Long.toString(keepMillis(request.ttlMillis()));
+    if (isCommon(entry) && ticket == null) {
+      return ScriptCall.onMarker(
+          Script.GRANT,
+          entry.owner(),
+          format.marker(),
+          1,
+          Marker::voting,
+          commonKeys(entry),
+          entry.owner(),
+          "", // for the marker
+          ttl,
+          proposal,
+          keep);
+    }
     List<String> keys = keys(entry);
     List<String> arguments = arguments(entry);
-    arguments.add(""); // for the run of the server
-    arguments.add(Long.toString(storable(request.ttlMillis())));
-    arguments.add(Long.toString(request.proposal()));
-    arguments.add(Long.toString(keepMillis(request.ttlMillis())));
+    arguments.addAll(List.of("", ttl, proposal, keep)); // the first for the run of the server
     if (ticket != null) {
       entry.resources().forEach(resource -> keys.add(format.line(resource)));
       arguments.add(ticket.waiter());
       arguments.add(Long.toString(ticket.order()));
       arguments.add(Long.toString(ticket.leaseMillis()));
     }
-    ScriptCall call =
-        new ScriptCall(Script.GRANT, entry.owner(), format.marker(), array(keys), array(arguments));
-    link.noteTtl(request.ttlMillis());
-    if (!hints.isIdle()) {
-      entry.resources().forEach(resource -> hints.asking(format.channel(resource)));
-    }
-    return reply(
-        create(call), list -> Replies.grant(list, call.keys(), link::statusOf), fault -> fault);
+    return ScriptCall.onMarker(
+        Script.GRANT, entry.owner(), format.marker(), 3, run -> run, array(keys), array(arguments));
+  }
+
+  /** Whether the scripts have a short form for it. */
+  private static boolean isCommon(LockEntry entry) {
+    return !entry.shared() && entry.resources().size() == 1;
+  }
+
+  private String[] commonKeys(LockEntry entry) {
+    String resource = entry.resources().get(0);
+    return new String[] {format.entry(resource), format.counter(resource)};
   }
 
   @Override
@@ -178,12 +207,13 @@ public final class RedisNode implements LockNode {
 
   @Override
   public CompletionStage<ExtendReply> extend(LockEntry entry, long ttlMillis) {
+    String ttl = Long.toString(storable(ttlMillis));
+    String keep = Long.toString(keepMillis(ttlMillis));
     ScriptCall call =
-        call(
-            Script.EXTEND,
-            entry,
-            Long.toString(storable(ttlMillis)),
-            Long.toString(keepMillis(ttlMillis)));
+        isCommon(entry)
+            ? new ScriptCall(
+                Script.EXTEND, entry.owner(), commonKeys(entry), entry.owner(), ttl, keep)
+            : call(Script.EXTEND, entry, ttl, keep);
     link.noteTtl(ttlMillis);
     return reply(link.send(call), list -> Replies.extend(list, call.keys()), fault -> fault);
   }
@@ -198,15 +228,24 @@ public final class RedisNode implements LockNode {
             Long.toString(keepMillis(ttlMillis)),
             Long.toString(counter));
     link.noteTtl(ttlMillis);
-    return reply(create(call), list -> Replies.extend(list, call.keys()), fault -> fault);
+    return create(call, repairing, list -> Replies.extend(list, call.keys()), fault -> fault);
   }
 
   @Override
   public CompletionStage<ReleaseReply> release(LockEntry entry) {
     withdraw(granting.get(entry.owner()));
     withdraw(repairing.get(entry.owner()));
-    ScriptCall call = call(Script.RELEASE, entry, channels(entry));
-    return reply(link.sendRelease(call), Replies::release, fault -> fault);
+    return reply(link.sendRelease(releaseCall(entry)), Replies::release, fault -> fault);
+  }
+
+  private ScriptCall releaseCall(LockEntry entry) {
+    if (isCommon(entry)) {
+      String resource = entry.resources().get(0);
+      String[] key = {format.entry(resource)};
+      return new ScriptCall(
+          Script.RELEASE, entry.owner(), key, entry.owner(), format.channel(resource));
+    }
+    return call(Script.RELEASE, entry, channels(entry));
   }
 
   /** Sends it once and waits for nothing: a place that is not given up ends by its own lease. */
@@ -263,12 +302,18 @@ public final class RedisNode implements LockNode {
     return hints.watch(format.channel(resource), hint);
   }
 
-  private CompletableFuture<List<Object>> create(ScriptCall call) {
-    ConcurrentMap<String, ScriptCall> kind = call.script() == Script.GRANT ? granting : repairing;
-    kind.put(call.owner(), call);
-    CompletableFuture<List<Object>> sent = link.send(call);
-    var unused = sent.whenComplete((value, error) -> kind.remove(call.owner(), call));
-    return sent;
+  private <T> CompletionStage<T> create(
+      ScriptCall call,
+      ConcurrentMap<String, ScriptCall> underWay,
+      Function<List<Object>, T> read,
+      Function<NodeFault, T> fail) {
+    underWay.put(call.owner(), call);
+    return link.send(call)
+        .handle(
+            (list, error) -> {
+              underWay.remove(call.owner(), call);
+              return replyOf(list, error, read, fail);
+            });
   }
 
   /** A call that waits to be sent again with its script's text must not come after a release. */
@@ -322,18 +367,23 @@ public final class RedisNode implements LockNode {
       CompletableFuture<List<Object>> sent,
       Function<List<Object>, T> read,
       Function<NodeFault, T> fail) {
-    return sent.handle(
-        (list, error) -> {
-          if (list == null) {
-            return fail.apply(
-                Faults.ofRequest(error == null ? new IllegalStateException("no reply") : error));
-          }
-          try {
-            return read.apply(list);
-          } catch (RuntimeException garbage) {
-            return fail.apply(Faults.ofRequest(garbage));
-          }
-        });
+    return sent.handle((list, error) -> replyOf(list, error, read, fail));
+  }
+
+  private static <T> T replyOf(
+      @Nullable List<Object> list,
+      @Nullable Throwable error,
+      Function<List<Object>, T> read,
+      Function<NodeFault, T> fail) {
+    if (list == null) {
+      return fail.apply(
+          Faults.ofRequest(error == null ? new IllegalStateException("no reply") : error));
+    }
+    try {
+      return read.apply(list);
+    } catch (RuntimeException garbage) {
+      return fail.apply(Faults.ofRequest(garbage));
+    }
   }
 
   /**

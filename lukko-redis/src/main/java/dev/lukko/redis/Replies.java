@@ -32,6 +32,9 @@ final class Replies {
    */
   static GrantReply grant(
       List<Object> reply, String[] keys, BiFunction<String, Long, NodeStatus> statusOf) {
+    if (reply.size() == 1) {
+      return new GrantReply.Granted(Long.parseLong(text(reply, 0)));
+    }
     long code = number(reply, 0);
     if (code == YES) {
       return new GrantReply.Granted(number(reply, 1));

@@ -2,6 +2,7 @@ package dev.lukko.redis;
 
 import java.util.Arrays;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,35 +13,54 @@ import org.jspecify.annotations.Nullable;
  * it would be applied behind it, and its entry would stay. Hence a call can be withdrawn.
  */
 final class ScriptCall {
-  /** Which argument is for the run of the server, where the script looks at the marker. */
-  private static final int RUN = 3;
-
   private final Script script;
   private final String owner;
   private final String[] keys;
   private final String[] arguments;
   private final @Nullable String marker;
+  private final int filled;
+  private final UnaryOperator<String> filling;
   private final ReentrantLock lock = new ReentrantLock();
   private boolean withdrawn;
 
   /** A request that needs no marker. */
   ScriptCall(Script script, String owner, String[] keys, String... arguments) {
-    this(script, owner, null, keys, arguments);
+    this(script, owner, null, 0, run -> run, keys, arguments);
+  }
+
+  private ScriptCall(
+      Script script,
+      String owner,
+      @Nullable String marker,
+      int filled,
+      UnaryOperator<String> filling,
+      String[] keys,
+      String[] arguments) {
+    this.script = script;
+    this.owner = owner;
+    this.marker = marker;
+    this.filled = filled;
+    this.filling = filling;
+    this.keys = keys;
+    this.arguments = arguments;
   }
 
   /**
-   * A request.
+   * A request of which the script looks at the marker, if the server has one.
    *
-   * @param marker the key of the marker, or null. If there is one, the argument {@link #RUN} is for
-   *     the run of the server, which only the connection knows
+   * @param marker the key of the marker
+   * @param filled which argument depends on the run of the server, which only the connection knows
+   * @param filling makes the argument of the run
    */
-  ScriptCall(
-      Script script, String owner, @Nullable String marker, String[] keys, String... arguments) {
-    this.script = script;
-    this.owner = owner;
-    this.keys = keys;
-    this.arguments = arguments;
-    this.marker = marker;
+  static ScriptCall onMarker(
+      Script script,
+      String owner,
+      String marker,
+      int filled,
+      UnaryOperator<String> filling,
+      String[] keys,
+      String... arguments) {
+    return new ScriptCall(script, owner, marker, filled, filling, keys, arguments);
   }
 
   Script script() {
@@ -75,11 +95,11 @@ final class ScriptCall {
    * @param run the run of the server, or empty if it has no marker
    */
   String[] arguments(String run) {
-    if (marker == null) {
+    if (marker == null || run.isEmpty()) {
       return arguments;
     }
     String[] all = arguments.clone();
-    all[RUN] = run;
+    all[filled] = filling.apply(run);
     return all;
   }
 

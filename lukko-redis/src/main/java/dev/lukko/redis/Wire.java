@@ -4,8 +4,6 @@ import dev.lukko.spi.Failed;
 import dev.lukko.spi.Unknown;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
-import io.lettuce.core.RedisFuture;
-import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.netty.util.Timeout;
 import io.netty.util.Timer;
@@ -15,7 +13,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -120,22 +117,19 @@ final class Wire {
     }
     try {
       Timeout timeout = startTimer(reply, commandTimeout);
-      var unused = reply.whenComplete((value, error) -> timeout.cancel());
-      track(
-          connection
-              .async()
-              .evalsha(
-                  call.script().digest(),
-                  ScriptOutputType.MULTI,
-                  call.keys(run()),
-                  call.arguments(run())),
-          (value, error) -> {
-            if (error != null && Faults.isUnknownScript(error)) {
-              sendText(call, reply);
-            } else {
-              settle(reply, value, error);
-            }
-          });
+      dispatch(
+          ScriptRequest.byDigest(
+              call,
+              run(),
+              (value, error) -> {
+                ended(error);
+                if (error != null && Faults.isUnknownScript(error)) {
+                  sendText(call, reply, timeout);
+                } else {
+                  timeout.cancel();
+                  settle(reply, value, error);
+                }
+              }));
     } catch (RuntimeException e) { // the driver was shut down
       reply.completeExceptionally(new NodeFaultException(Faults.ofRequest(e)));
     }
@@ -143,21 +137,22 @@ final class Wire {
   }
 
   /** The same request again with the script's text, on this connection, inside its time. */
-  private void sendText(ScriptCall call, CompletableFuture<List<Object>> reply) {
+  private void sendText(ScriptCall call, CompletableFuture<List<Object>> reply, Timeout timeout) {
     boolean sent =
         !reply.isDone()
             && call.sendUnlessWithdrawn(
                 () ->
-                    track(
-                        connection
-                            .async()
-                            .eval(
-                                call.script().text(),
-                                ScriptOutputType.MULTI,
-                                call.keys(run()),
-                                call.arguments(run())),
-                        (value, error) -> settle(reply, value, error)));
+                    dispatch(
+                        ScriptRequest.byText(
+                            call,
+                            run(),
+                            (value, error) -> {
+                              ended(error);
+                              timeout.cancel();
+                              settle(reply, value, error);
+                            })));
     if (!sent) {
+      timeout.cancel();
       reply.completeExceptionally(
           new NodeFaultException(
               new Failed(
@@ -167,19 +162,20 @@ final class Wire {
     }
   }
 
-  private void track(
-      RedisFuture<List<Object>> request,
-      BiConsumer<@Nullable List<Object>, @Nullable Throwable> then) {
+  private void dispatch(ScriptRequest request) {
     outstanding.incrementAndGet();
-    var unused =
-        request.whenComplete(
-            (value, error) -> {
-              outstanding.decrementAndGet();
-              if (Faults.isReply(error)) {
-                lastReplyNanos = System.nanoTime();
-              }
-              then.accept(value, error);
-            });
+    try {
+      var unused = connection.dispatch(request);
+    } catch (RuntimeException e) { // the driver was shut down
+      request.completeExceptionally(e);
+    }
+  }
+
+  private void ended(@Nullable Throwable error) {
+    outstanding.decrementAndGet();
+    if (Faults.isReply(error)) {
+      lastReplyNanos = System.nanoTime();
+    }
   }
 
   private static void settle(
@@ -202,10 +198,11 @@ final class Wire {
 
   private void expire(CompletableFuture<?> reply, long startNanos, Duration timeout) {
     boolean silent = lastReplyNanos - startNanos < 0;
-    reply.completeExceptionally(
-        new NodeFaultException(
-            new Unknown("timeout: no reply within " + timeout.toMillis() + " ms")));
-    if (silent) {
+    boolean unanswered =
+        reply.completeExceptionally(
+            new NodeFaultException(
+                new Unknown("timeout: no reply within " + timeout.toMillis() + " ms")));
+    if (unanswered && silent) {
       var unused = close(); // behind whatever was sent when the reply failed just now
     }
   }

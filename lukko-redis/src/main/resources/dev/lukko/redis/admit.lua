@@ -10,6 +10,6 @@ if standing(KEYS[1], ARGV[4]) ~= ARGV[5] then
   return { 0 }
 end
 local quarantine = tonumber(ARGV[6])
-local from = quarantine == 0 and '0' or integer(now + quarantine) -- zero needs no look at the time
-redis.call('SET', KEYS[1], ARGV[4] .. ' ' .. from .. ' ' .. ARGV[5])
+local from = quarantine == 0 and '0 voting' or integer(now + quarantine) .. ' ' .. ARGV[5]
+redis.call('SET', KEYS[1], ARGV[4] .. ' ' .. from)
 return { 1 }

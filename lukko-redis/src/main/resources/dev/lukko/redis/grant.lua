@@ -13,8 +13,10 @@
 local run, ttl, proposal, retention = ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7]
 local waiter, order, lease = ARGV[8], tonumber(ARGV[9]), tonumber(ARGV[10])
 
+local marker
 if run ~= '' then
-  local state, marker = standing(KEYS[#KEYS], run)
+  local state
+  state, marker = standing(KEYS[#KEYS], run)
   if state ~= 'voting' then
     return { 3, marker, now }
   end
@@ -48,6 +50,9 @@ end
 local counter = proposal > highest and proposal or highest + 1
 if counter > MAX_COUNTER then
   return redis.error_reply('COUNTER ' .. KEYS[resources + 1] .. ' has reached its end, 2^53-1')
+end
+if run ~= '' and marker ~= run .. ' 0 voting' then
+  redis.call('SET', KEYS[#KEYS], run .. ' 0 voting') -- its quarantine is over
 end
 -- Counters first: if the server refuses a write half-way, a raised counter alone does no harm.
 for i = 1, resources do

@@ -90,8 +90,8 @@ class HoldingOnServersTest {
     List<LockEvent> events = new CopyOnWriteArrayList<>();
     Redlock client =
         servers.client(
-            builder -> builder.listener(events::add).nodeTimeout(Duration.ofMillis(100)));
-    LockCall call = entryPoint.call(client, request(Duration.ofSeconds(2), true));
+            builder -> builder.listener(events::add).nodeTimeout(Duration.ofMillis(500)));
+    LockCall call = entryPoint.call(client, request(Duration.ofSeconds(6), true));
     for (int i = 1; i <= 3; i++) {
       servers.proxy(i).hold(FaultProxy.Direction.TO_CLIENT);
     }
@@ -109,7 +109,7 @@ class HoldingOnServersTest {
   void connectionsResetDuringTheHoldThenTheLeaseGoesOn(EntryPoint entryPoint) {
     List<LockEvent> events = new CopyOnWriteArrayList<>();
     Redlock client = servers.client(builder -> builder.listener(events::add));
-    LockCall call = entryPoint.call(client, request(Duration.ofSeconds(2), true));
+    LockCall call = entryPoint.call(client, request(Duration.ofSeconds(6), true));
     servers.proxies().forEach(FaultProxy::resetConnections);
     await()
         .untilAsserted(

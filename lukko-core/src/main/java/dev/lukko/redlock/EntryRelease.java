@@ -1,0 +1,57 @@
+package dev.lukko.redlock;
+
+import dev.lukko.spi.LockEntry;
+import dev.lukko.spi.LockNode;
+import dev.lukko.spi.ReleaseReply;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The releases of one round's entry, node by node.
+ *
+ * <p>They are remembered for the grants that come late: an entry that a release has found and
+ * deleted is gone for good, since its grant was sent once. Any other answer may mean that the
+ * release came before the grant, and then it is sent again.
+ */
+final class EntryRelease {
+  private final List<LockNode> nodes;
+  private final LockEntry entry;
+  private final AtomicReferenceArray<@Nullable CompletionStage<ReleaseReply>> sent;
+
+  EntryRelease(List<LockNode> nodes, LockEntry entry) {
+    this.nodes = nodes;
+    this.entry = entry;
+    this.sent = new AtomicReferenceArray<>(nodes.size());
+  }
+
+  /** Releases the entry at one node. */
+  CompletionStage<ReleaseReply> send(int node) {
+    CompletionStage<ReleaseReply> reply = nodes.get(node).release(entry);
+    sent.set(node, reply);
+    return reply;
+  }
+
+  /** Sends a release to all nodes and waits for none; a node keeps what it cannot send. */
+  void sendToAll() {
+    for (int i = 0; i < nodes.size(); i++) {
+      send(i);
+    }
+  }
+
+  /** A node has granted the entry, or may have, when nobody wanted it any more. */
+  void onUnwantedGrant(int node) {
+    CompletionStage<ReleaseReply> earlier = sent.get(node);
+    if (earlier == null) {
+      send(node);
+      return;
+    }
+    earlier.whenComplete(
+        (reply, failure) -> {
+          if (!(reply instanceof ReleaseReply.Released)) {
+            send(node);
+          }
+        });
+  }
+}
