@@ -5,6 +5,7 @@ module dev.lukko.redis {
   requires static transitive org.jspecify;
   requires io.netty.buffer;
   requires io.netty.common;
+  requires io.netty.handler;
   requires io.netty.transport;
 
   exports dev.lukko.redis;

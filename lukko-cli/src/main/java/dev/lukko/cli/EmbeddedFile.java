@@ -1,5 +1,7 @@
 package dev.lukko.cli;
 
+import dev.lukko.cli.doctor.Diagnosis;
+import dev.lukko.cli.doctor.FileExam;
 import dev.lukko.jdbc.EmbeddedNode;
 import dev.lukko.redlock.RedlockBuilder;
 import dev.lukko.spi.Inspection;
@@ -66,6 +68,11 @@ record EmbeddedFile(Path path) implements LockStore {
     } finally {
       nodes.forEach(LockNode::close);
     }
+  }
+
+  @Override
+  public Diagnosis diagnose(Duration timeout, Duration maxTtl) {
+    return FileExam.of(path, () -> open().get(0), timeout);
   }
 
   private static String why(@Nullable Throwable cause) {

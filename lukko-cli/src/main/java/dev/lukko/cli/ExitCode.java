@@ -7,6 +7,9 @@ final class ExitCode {
   /** The demo did not come out as promised. */
   static final int BROKEN_PROMISE = 1;
 
+  /** A node has an error, or there is no quorum. */
+  static final int UNHEALTHY = 1;
+
   /** The command line is wrong; nothing was done. */
   static final int USAGE = 64;
 

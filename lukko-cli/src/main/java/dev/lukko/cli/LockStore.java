@@ -1,5 +1,6 @@
 package dev.lukko.cli;
 
+import dev.lukko.cli.doctor.Diagnosis;
 import dev.lukko.redlock.RedlockBuilder;
 import dev.lukko.spi.LockNode;
 import java.time.Duration;
@@ -24,4 +25,13 @@ sealed interface LockStore permits NamedNodes, EmbeddedFile {
 
   /** Asks all nodes what they have stored, and changes nothing. */
   Survey survey(String resource, Duration timeout);
+
+  /**
+   * Looks at all nodes and says what is wrong with them.
+   *
+   * @param timeout how long each has to answer everything
+   * @param maxTtl the longest ttl that any client asks for
+   * @throws UsageException if it does not accept what was given
+   */
+  Diagnosis diagnose(Duration timeout, Duration maxTtl);
 }

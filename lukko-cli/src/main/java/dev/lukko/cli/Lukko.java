@@ -34,6 +34,7 @@ import picocli.CommandLine.TypeConversionException;
       "  lukko run nightly -- ./backup.sh",
       "  lukko run --node redis://localhost:6379 nightly -- ./backup.sh",
       "  lukko status --node redis://localhost:6379 nightly",
+      "  lukko doctor --node redis://localhost:6379",
       "",
       "'lukko COMMAND --help' tells all about a command."
     })
@@ -83,6 +84,7 @@ public final class Lukko implements Callable<Integer> {
         new CommandLine(new Lukko())
             .addSubcommand(run)
             .addSubcommand(new StatusCommand(surroundings))
+            .addSubcommand(new DoctorCommand(surroundings))
             .addSubcommand(new DemoCommand(surroundings))
             .addSubcommand(new DdlCommand(surroundings))
             .addSubcommand(new HelpCommand());

@@ -1,18 +1,24 @@
 package dev.lukko.cli;
 
+import dev.lukko.cli.doctor.Diagnosis;
 import dev.lukko.redis.RedisKeyFormat;
+import dev.lukko.redis.RedisNodeBuilder;
 import dev.lukko.redlock.RedlockBuilder;
 import dev.lukko.spi.LockNode;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
  * The nodes that were named by option or variable.
  *
  * @param addresses at least one
+ * @param access sets how to get in where an address does not say it
  */
-record NamedNodes(List<NodeAddress> addresses, RedisKeyFormat keyFormat) implements LockStore {
+record NamedNodes(
+    List<NodeAddress> addresses, RedisKeyFormat keyFormat, Consumer<RedisNodeBuilder> access)
+    implements LockStore {
 
   NamedNodes {
     addresses = List.copyOf(addresses);
@@ -26,7 +32,7 @@ record NamedNodes(List<NodeAddress> addresses, RedisKeyFormat keyFormat) impleme
 
   @Override
   public List<LockNode> open() {
-    return NodeConnector.connect(addresses, keyFormat);
+    return NodeConnector.connect(addresses, keyFormat, access);
   }
 
   @Override
@@ -42,5 +48,10 @@ record NamedNodes(List<NodeAddress> addresses, RedisKeyFormat keyFormat) impleme
     } finally {
       nodes.forEach(LockNode::close);
     }
+  }
+
+  @Override
+  public Diagnosis diagnose(Duration timeout, Duration maxTtl) {
+    return NodeConnector.diagnose(addresses, keyFormat, access, timeout, maxTtl);
   }
 }

@@ -7,8 +7,8 @@ import java.util.Locale;
  *
  * @param url the whole URL, with its password if it has one: never to be shown
  * @param scheme the part before the colon, in lower case
- * @param server host and port in lower case, or the path of a socket, by which a server is
- *     recognised
+ * @param server host and port in lower case, or the path of a socket, or all hosts of Sentinel or a
+ *     cluster, by which a server is recognised
  */
 record NodeAddress(String url, String scheme, String server) {
 
@@ -39,7 +39,11 @@ record NodeAddress(String url, String scheme, String server) {
     if (scheme.equals(SOCKET)) {
       return new NodeAddress(url, scheme, rest.substring(rest.lastIndexOf('@') + 1));
     }
-    String location = rest.substring(rest.lastIndexOf('@') + 1).split("[/?#]", 2)[0];
+    String place = rest.substring(rest.lastIndexOf('@') + 1);
+    if (scheme.endsWith("-sentinel") || scheme.endsWith("-cluster")) {
+      return new NodeAddress(url, scheme, place.toLowerCase(Locale.ROOT));
+    }
+    String location = place.split("[/?#]", 2)[0];
     return new NodeAddress(url, scheme, server(url, location.toLowerCase(Locale.ROOT)));
   }
 

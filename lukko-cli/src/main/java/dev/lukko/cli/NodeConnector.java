@@ -1,29 +1,73 @@
 package dev.lukko.cli;
 
+import dev.lukko.cli.doctor.Diagnosis;
+import dev.lukko.cli.doctor.Doctor;
+import dev.lukko.cli.doctor.Doctor.Patient;
 import dev.lukko.redis.RedisKeyFormat;
 import dev.lukko.redis.RedisNode;
+import dev.lukko.redis.RedisNodeBuilder;
 import dev.lukko.spi.LockNode;
+import java.time.Duration;
 import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /** Makes nodes of addresses: the only place of the command that knows the servers. */
 final class NodeConnector {
 
   /** The schemes of the stores, in the order in which they are shown. */
-  static final List<String> SCHEMES = List.of("redis", "rediss", "redis-socket");
+  static final List<String> SCHEMES =
+      List.of(
+          "redis",
+          "rediss",
+          "redis-socket",
+          "redis-sentinel",
+          "rediss-sentinel",
+          "redis-cluster",
+          "rediss-cluster");
 
   private NodeConnector() {}
 
   /**
    * Connects to all nodes at the same time; one that is down is no failure.
    *
+   * @param access sets how to get in where an address does not say it
    * @throws UsageException if a store does not accept an address; no connection is made then
    */
-  static List<LockNode> connect(List<NodeAddress> addresses, RedisKeyFormat keyFormat) {
+  static List<LockNode> connect(
+      List<NodeAddress> addresses, RedisKeyFormat keyFormat, Consumer<RedisNodeBuilder> access) {
     try {
-      return List.copyOf(
-          RedisNode.builder()
-              .keyFormat(keyFormat)
-              .connectAll(addresses.stream().map(NodeAddress::url).toList()));
+      RedisNodeBuilder nodes = RedisNode.builder().keyFormat(keyFormat);
+      access.accept(nodes);
+      return List.copyOf(nodes.connectAll(addresses.stream().map(NodeAddress::url).toList()));
+    } catch (IllegalArgumentException malformed) {
+      throw new UsageException("node: " + malformed.getMessage());
+    }
+  }
+
+  /**
+   * Looks at all nodes at the same time.
+   *
+   * @throws UsageException if a store does not accept an address
+   */
+  static Diagnosis diagnose(
+      List<NodeAddress> addresses,
+      RedisKeyFormat keyFormat,
+      Consumer<RedisNodeBuilder> access,
+      Duration timeout,
+      Duration maxTtl) {
+    Supplier<RedisNodeBuilder> builders =
+        () -> {
+          RedisNodeBuilder nodes = RedisNode.builder().keyFormat(keyFormat);
+          access.accept(nodes);
+          return nodes;
+        };
+    try {
+      return new Doctor(builders, keyFormat, timeout, maxTtl)
+          .examine(
+              addresses.stream()
+                  .map(address -> new Patient(address.toString(), address.url()))
+                  .toList());
     } catch (IllegalArgumentException malformed) {
       throw new UsageException("node: " + malformed.getMessage());
     }

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Option;
 
 /** The options that say where the nodes are. */
@@ -17,12 +18,16 @@ final class NodeOptions {
       names = "--node",
       paramLabel = "URL",
       description = {
-        "A node: redis://HOST:PORT, rediss:// for TLS, or redis-socket:///PATH. Give it once for"
-            + " each node; an odd number, 1, 3 or 5, is best. Default: the addresses in"
+        "A node: redis://HOST:PORT, rediss:// for TLS, redis-socket:///PATH, redis-sentinel:// or"
+            + " redis-cluster://. Give it once for each node; an odd number, 1, 3 or 5, is best."
+            + " Default: the addresses in"
             + " LUKKO_NODES, separated by blanks or commas; without these, a file that excludes"
             + " this user's processes on this machine."
       })
   private @Nullable List<String> urls;
+
+  @ArgGroup(validate = false, order = 1, heading = "%nTo get into the nodes:%n")
+  private ServerAccess access = new ServerAccess();
 
   @Option(
       names = "--key-format",
@@ -52,7 +57,8 @@ final class NodeOptions {
     LockStore store =
         addresses.isEmpty()
             ? embedded(surroundings.environment())
-            : new NamedNodes(addresses, keyFormat);
+            : new NamedNodes(
+                addresses, keyFormat, nodes -> access.apply(nodes, surroundings.environment()));
     if (verbose) {
       surroundings.say("locks are in " + store.description());
     }

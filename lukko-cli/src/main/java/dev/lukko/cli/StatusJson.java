@@ -61,6 +61,7 @@ final class StatusJson {
                   "counter",
                   inspection.counter().isPresent() ? inspection.counter().getAsLong() : null);
               json.put("entries", entries(inspection));
+              json.put("standing", answer.standing().isEmpty() ? "voting" : answer.standing());
             },
             () -> json.put("error", answer.error()));
     return json;

@@ -66,11 +66,17 @@ final class StatusText {
   static String brief(Answer answer) {
     return answer.node()
         + ": "
-        + answer.inspection().map(StatusText::entries).orElse(answer.error());
+        + answer.inspection().map(StatusText::entries).orElse(answer.error())
+        + standing(answer);
   }
 
   private static String detail(Answer answer) {
-    return answer.inspection().map(StatusText::detail).orElse("no answer: " + answer.error());
+    return answer.inspection().map(StatusText::detail).orElse("no answer: " + answer.error())
+        + standing(answer);
+  }
+
+  private static String standing(Answer answer) {
+    return answer.standing().isEmpty() ? "" : "; " + answer.standing();
   }
 
   private static String detail(Inspection inspection) {

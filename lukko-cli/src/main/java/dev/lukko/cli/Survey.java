@@ -3,6 +3,7 @@ package dev.lukko.cli;
 import dev.lukko.Holder;
 import dev.lukko.spi.Inspection;
 import dev.lukko.spi.LockNode;
+import dev.lukko.spi.NodeStatus;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -34,8 +35,14 @@ record Survey(String resource, List<Answer> answers) {
    * @param node the node's name
    * @param inspection what it has stored, or empty if it did not answer
    * @param error why it did not answer, or an empty text
+   * @param standing why it does not vote, though it answers; or an empty text
    */
-  record Answer(String node, Optional<Inspection> inspection, String error) {}
+  record Answer(String node, Optional<Inspection> inspection, String error, String standing) {
+
+    Answer(String node, Optional<Inspection> inspection, String error) {
+      this(node, inspection, error, "");
+    }
+  }
 
   /**
    * One acquisition, as the nodes that have its entry tell.
@@ -70,14 +77,38 @@ record Survey(String resource, List<Answer> answers) {
   static Survey ask(List<? extends LockNode> nodes, String resource, Duration timeout) {
     long deadlineNanos = System.nanoTime() + timeout.toNanos();
     List<CompletableFuture<Inspection>> replies = new ArrayList<>();
+    List<CompletableFuture<NodeStatus>> statuses = new ArrayList<>();
     for (LockNode node : nodes) {
       replies.add(node.inspect(resource).toCompletableFuture());
+      statuses.add(node.status().toCompletableFuture());
     }
     List<Answer> answers = new ArrayList<>();
     for (int i = 0; i < replies.size(); i++) {
-      answers.add(await(nodes.get(i).name(), replies.get(i), deadlineNanos, timeout));
+      Answer answer = await(nodes.get(i).name(), replies.get(i), deadlineNanos, timeout);
+      answers.add(
+          answer.inspection().isEmpty()
+              ? answer
+              : new Answer(
+                  answer.node(),
+                  answer.inspection(),
+                  answer.error(),
+                  standing(statuses.get(i), deadlineNanos)));
     }
     return new Survey(resource, answers);
+  }
+
+  /** Why a node that answers does not vote; empty if it does, or does not say. */
+  private static String standing(CompletableFuture<NodeStatus> reply, long deadlineNanos) {
+    try {
+      NodeStatus status =
+          reply.get(Math.max(0, deadlineNanos - System.nanoTime()), TimeUnit.NANOSECONDS);
+      return status.state() == NodeStatus.State.VOTING ? "" : status.describe();
+    } catch (TimeoutException | ExecutionException silent) {
+      return "";
+    } catch (InterruptedException stopped) {
+      Thread.currentThread().interrupt();
+      return "";
+    }
   }
 
   private static Answer await(

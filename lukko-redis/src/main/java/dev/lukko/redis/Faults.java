@@ -12,6 +12,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,6 +65,10 @@ final class Faults {
     if (refusal != null) {
       return new Failed(codeFirst(message(refusal)), cause);
     }
+    Throwable tls = find(cause, SSLException.class);
+    if (tls != null) {
+      return new Failed("not connected: TLS: " + message(innermost(tls)), cause);
+    }
     Throwable refused = find(cause, ConnectException.class);
     if (refused != null) {
       return new Failed("connection refused: " + message(refused), cause);
@@ -92,7 +97,21 @@ final class Faults {
   private static String codeFirst(String reply) {
     Matcher wrapped = INSIDE_SCRIPT.matcher(reply);
     Matcher matcher = wrapped.matches() ? wrapped : CODE.matcher(reply);
-    return matcher.matches() ? matcher.group(1) + ": " + matcher.group(2) : "ERR: " + reply;
+    return matcher.matches()
+        ? matcher.group(1) + ": " + matcher.group(2) + hint(matcher.group(1))
+        : "ERR: " + reply;
+  }
+
+  private static String hint(String code) {
+    return switch (code) {
+      case "MOVED" ->
+          "; it is one server of a cluster and does not have this lock: write redis-cluster:// to"
+              + " use them all";
+      case "ASK", "TRYAGAIN" -> "; the cluster is moving this lock to another server";
+      case "CROSSSLOT" ->
+          "; the names of resources that are locked together must begin with the same {tag}";
+      default -> "";
+    };
   }
 
   private static Throwable unwrap(Throwable error) {

@@ -4,7 +4,8 @@ import java.nio.charset.StandardCharsets;
 
 /** Where keys belong in a Redis Cluster: the slot is CRC16 (XModem) of the key modulo 16384. */
 final class HashSlots {
-  private static final int SLOTS = 16_384;
+  static final int SLOTS = 16_384;
+
   private static final int POLYNOMIAL = 0x1021;
 
   private HashSlots() {}
@@ -19,6 +20,11 @@ final class HashSlots {
       }
     }
     return (crc & 0xFFFF) % SLOTS;
+  }
+
+  /** The slot of a key. */
+  static int ofKey(String key) {
+    return of(hashed(key));
   }
 
   /** The part of a key that decides on its slot: its hash tag if it has one, else the whole key. */

@@ -1,86 +1,80 @@
 package dev.lukko.redis;
 
-import io.lettuce.core.RedisURI;
-import java.net.URI;
-import java.net.URISyntaxException;
-import java.time.Duration;
-import java.util.Set;
+import java.util.List;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** The address of one server: checked, with a name that can be shown. */
-record RedisAddress(RedisURI uri, String name) {
-  private static final Set<String> SCHEMES = Set.of("redis", "rediss", "redis-socket");
-  private static final String RULE =
-      "; it must be redis://host:port/db, rediss://host:port/db or redis-socket:///path";
+/**
+ * Where a node is and how to get in, whatever the driver: checked, with a name that can be shown.
+ *
+ * @param kind what is at the address
+ * @param places the server, or the Sentinels, or some servers of the cluster; none for a socket
+ * @param path the file of a Unix socket, or empty
+ * @param master the name by which Sentinel knows the server, or empty
+ * @param tls how connections are encrypted, or null if they are not
+ * @param database the number of the database
+ * @param login as whom to log in at the server
+ * @param sentinelLogin as whom to log in at the Sentinels
+ * @param clientName how connections are named at the server
+ */
+record RedisAddress(
+    Kind kind,
+    List<Place> places,
+    String path,
+    String master,
+    @Nullable Tls tls,
+    int database,
+    Login login,
+    Login sentinelLogin,
+    String clientName) {
 
-  /** Checks a URL; its password is not shown in what is thrown. */
-  static RedisAddress parse(@Nullable String url) {
-    if (url == null) {
-      throw new IllegalArgumentException("url is null" + RULE);
-    }
-    String shown = "url \"" + url.replaceAll("//.*@", "//***@") + "\"";
-    URI parsed;
-    try {
-      parsed = new URI(url);
-    } catch (URISyntaxException e) {
-      // its message and its cause would show the password
-      throw new IllegalArgumentException(shown + " is not a URL" + RULE);
-    }
-    if (parsed.getScheme() == null || !SCHEMES.contains(parsed.getScheme())) {
-      throw new IllegalArgumentException(shown + " has an unknown scheme" + RULE);
-    }
-    if (parsed.getScheme().equals("redis-socket")) {
-      if (parsed.getPath() == null || parsed.getPath().length() < 2) {
-        throw new IllegalArgumentException(shown + " has no path" + RULE);
-      }
-    } else {
-      checkHostPortDatabase(parsed, shown);
-    }
-    RedisURI uri;
-    try {
-      uri = RedisURI.create(parsed);
-    } catch (RuntimeException e) {
-      throw new IllegalArgumentException(shown + " is not understood" + RULE);
-    }
-    return of(uri);
+  static final String DEFAULT_CLIENT_NAME = "lukko";
+
+  /** What is at an address. */
+  enum Kind {
+    /** One server. */
+    SERVER,
+    /** One server, by a Unix socket. */
+    SOCKET,
+    /** Whichever server Sentinel names. */
+    SENTINEL,
+    /** A Redis Cluster, as one node. */
+    CLUSTER
   }
 
-  private static void checkHostPortDatabase(URI parsed, String shown) {
-    if (parsed.getHost() == null) {
-      throw new IllegalArgumentException(shown + " has no valid host" + RULE);
-    }
-    if (parsed.getPort() == 0 || parsed.getPort() > 65_535) {
-      throw new IllegalArgumentException(shown + " has no port from 1 to 65535" + RULE);
-    }
-    String path = parsed.getPath() == null ? "" : parsed.getPath();
-    if (!path.matches("/?|/\\d{1,6}")) {
-      throw new IllegalArgumentException(
-          shown + " has a path that is not the number of a database" + RULE);
+  /** A host and its port. */
+  record Place(String host, int port) {
+    @Override
+    public String toString() {
+      return host + ":" + port;
     }
   }
 
-  /** Checks an address in the driver's own form. */
-  static RedisAddress of(RedisURI uri) {
-    if (uri.getSentinelMasterId() != null || !uri.getSentinels().isEmpty()) {
-      throw new IllegalArgumentException(
-          "uri asks Sentinel for the address; it must name one server, since a node is one server"
-              + " and not whichever replica was promoted last");
-    }
-    boolean socket = uri.getSocket() != null;
-    if (!socket && (uri.getHost() == null || uri.getHost().isEmpty())) {
-      throw new IllegalArgumentException("uri has no host; it must name one server");
-    }
-    String place = socket ? uri.getSocket() : uri.getHost() + ":" + uri.getPort();
-    String database = uri.getDatabase() == 0 ? "" : (socket ? "#" : "/") + uri.getDatabase();
-    return new RedisAddress(uri, place + database);
+  /**
+   * How connections are encrypted.
+   *
+   * @param checksHost whether the certificate must name the host
+   */
+  record Tls(boolean checksHost, TlsFiles files) {}
+
+  RedisAddress {
+    places = List.copyOf(places);
   }
 
-  /** A copy for the driver, so that what the caller does with its own later changes nothing. */
-  RedisURI uriWithTimeout(Duration connectTimeout) {
-    RedisURI copy = RedisURI.builder(uri).withTimeout(connectTimeout).build();
-    if (copy.getClientName() == null) {
-      copy.setClientName("lukko");
-    }
-    return copy;
+  /** The address without user and password. */
+  String name() {
+    String where = places.stream().map(Place::toString).collect(Collectors.joining(","));
+    String number = database == 0 ? "" : Integer.toString(database);
+    return switch (kind) {
+      case SERVER -> number.isEmpty() ? where : where + "/" + number;
+      case SOCKET -> number.isEmpty() ? path : path + "#" + number;
+      case SENTINEL -> master + (number.isEmpty() ? "" : "/" + number) + " by Sentinel " + where;
+      case CLUSTER -> "cluster " + where;
+    };
+  }
+
+  @Override
+  public String toString() {
+    return name();
   }
 }

@@ -3,22 +3,20 @@ package dev.lukko.redis;
 import static java.lang.System.Logger.Level.INFO;
 import static java.lang.System.Logger.Level.WARNING;
 
+import dev.lukko.redis.RedisAddress.Place;
 import dev.lukko.redis.Standing.Known;
 import dev.lukko.spi.Failed;
 import dev.lukko.spi.NodeFault;
 import dev.lukko.spi.NodeStatus;
 import dev.lukko.spi.NotVoting;
 import dev.lukko.spi.Unknown;
-import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisCommandExecutionException;
-import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
-import io.lettuce.core.codec.StringCodec;
 import io.netty.util.Timer;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -32,20 +30,35 @@ import org.jspecify.annotations.Nullable;
  * <p>Reconnecting is done here and not by the driver, because a driver that reconnects sends again
  * what was under way, and because the open releases must be the first requests on a new connection.
  */
-final class RedisLink {
+final class RedisLink implements Link {
   private static final System.Logger LOG = System.getLogger(RedisLink.class.getName());
   private static final long MIN_BACKOFF_MILLIS = 10;
   private static final long MAX_BACKOFF_MILLIS = 1_000;
   private static final long RESEND_MILLIS = 500;
+  private static final String FAILOVER =
+      "its address comes from Sentinel: a failover promotes a replica that may lack the latest"
+          + " locks, and two may then hold the same lock; a quorum of independent servers has no"
+          + " such gap, and a fence refuses the stale holder";
+  private static final Place NOWHERE = new Place("", 0);
 
-  private final RedisClient client;
-  private final RedisURI uri;
+  /** What a server that belongs to a cluster leaves to the others. */
+  interface Cluster {
+    /** A release that must go to another server. */
+    void onMisplaced(ScriptCall release);
+
+    /** The server is a replica of another one. */
+    void onReplica(Place master);
+  }
+
+  private final Connector connector;
+  private final boolean wanders;
+  private final @Nullable Cluster cluster;
   private final String name;
   private final String markerKey;
   private final Duration connectTimeout;
   private final Duration commandTimeout;
   private final Timer timer;
-  private final CountDownLatch firstTry = new CountDownLatch(1);
+  private final CompletableFuture<Void> firstTry = new CompletableFuture<>();
   private final ReentrantLock lock = new ReentrantLock();
   private final PendingReleases pending = new PendingReleases();
 
@@ -60,52 +73,53 @@ final class RedisLink {
   private boolean resendIsScheduled;
   private boolean closed;
 
+  /**
+   * No connection yet.
+   *
+   * @param wanders whether the address may lead to another server than before, as Sentinel's does
+   * @param cluster the cluster as part of which the server is used, or null
+   * @param name the node's name in messages
+   */
   RedisLink(
-      RedisClient client,
-      RedisURI uri,
+      Connector connector,
+      boolean wanders,
+      @Nullable Cluster cluster,
+      Timer timer,
       String name,
       String markerKey,
       Duration connectTimeout,
       Duration commandTimeout) {
-    this.client = client;
-    this.uri = uri;
+    this.connector = connector;
+    this.wanders = wanders;
+    this.cluster = cluster;
+    this.timer = timer;
     this.name = name;
     this.markerKey = markerKey;
     this.connectTimeout = connectTimeout;
     this.commandTimeout = commandTimeout;
-    this.timer = client.getResources().timer();
   }
 
   /** Begins to connect, and goes on until {@link #close()}. */
   void connect() {
     try {
-      var unused =
-          client
-              .connectAsync(StringCodec.UTF8, uri)
-              .toCompletableFuture()
-              .whenComplete(this::onTried);
+      var unused = connector.connect().toCompletableFuture().whenComplete(this::onTried);
     } catch (RuntimeException e) {
       onTried(null, e);
     }
   }
 
-  /** Waits until the first attempt to connect has ended, in whichever way, or the time is over. */
-  void awaitFirstTry(long nanos) {
-    try {
-      if (!firstTry.await(nanos, TimeUnit.NANOSECONDS)) {
-        LOG.log(WARNING, "{0} does not answer yet; it joins when it does", name);
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+  @Override
+  public CompletableFuture<Void> firstTry() {
+    return firstTry;
   }
 
-  boolean isConnected() {
+  @Override
+  public boolean isConnected() {
     return wire != null;
   }
 
-  /** Remembers for how long entries of this client may live. */
-  void noteTtl(long ttlMillis) {
+  @Override
+  public void noteTtl(long ttlMillis) {
     long ttlNanos = TimeUnit.MILLISECONDS.toNanos(ttlMillis);
     if (ttlNanos <= longestTtlNanos) {
       return;
@@ -118,16 +132,16 @@ final class RedisLink {
     }
   }
 
-  /** Sends a request once; completes with the reply or with a {@link NodeFaultException}. */
-  CompletableFuture<List<Object>> send(ScriptCall call) {
+  @Override
+  public CompletableFuture<List<Object>> send(ScriptCall call) {
     Wire current = wire;
     return current == null
         ? CompletableFuture.failedFuture(new NodeFaultException(down))
         : current.send(call);
   }
 
-  /** Sends a release, and again for as long as its outcome is open. */
-  CompletableFuture<List<Object>> sendRelease(ScriptCall call) {
+  @Override
+  public CompletableFuture<List<Object>> sendRelease(ScriptCall call) {
     PendingRelease release = new PendingRelease(call);
     lock.lock();
     try {
@@ -145,7 +159,14 @@ final class RedisLink {
 
   private void sendPending(Wire current) {
     for (PendingRelease release : pending.takeAll()) {
-      var unused = sendOn(current, release);
+      var unused =
+          sendOn(current, release)
+              .whenComplete(
+                  (value, error) -> {
+                    if (error != null && isMoved(error)) {
+                      misplaced(List.of(release));
+                    }
+                  });
     }
   }
 
@@ -161,7 +182,20 @@ final class RedisLink {
     return reply;
   }
 
+  private static boolean isMoved(Throwable error) {
+    return Redirect.of(error, NOWHERE) != null;
+  }
+
+  private void misplaced(List<PendingRelease> releases) {
+    if (cluster != null) {
+      releases.forEach(release -> cluster.onMisplaced(release.call()));
+    }
+  }
+
   private void onReleaseFault(PendingRelease release, NodeFault fault) {
+    if (fault.cause() != null && isMoved(fault.cause())) {
+      return; // this server has nothing of it, nor will it ever
+    }
     lock.lock();
     try {
       long nowNanos = System.nanoTime();
@@ -204,7 +238,6 @@ final class RedisLink {
     try {
       if (connection == null) {
         onDown(error == null ? new Failed("not connected") : Faults.ofConnecting(error));
-        firstTry.countDown();
       } else {
         fresh = new Wire(connection, timer, commandTimeout);
         if (closed) {
@@ -216,7 +249,9 @@ final class RedisLink {
     } finally {
       lock.unlock();
     }
-    if (fresh != null) {
+    if (fresh == null) {
+      firstTry.complete(null);
+    } else {
       Wire examined = fresh;
       var unused =
           fresh
@@ -227,6 +262,8 @@ final class RedisLink {
 
   /** Nothing else was asked of this server yet: first it is clear who it is. */
   private void onSurveyed(Wire fresh, @Nullable Survey survey, @Nullable Throwable error) {
+    List<PendingRelease> left = List.of();
+    Place master = survey == null ? null : survey.facts().master();
     lock.lock();
     try {
       joining = null;
@@ -236,17 +273,24 @@ final class RedisLink {
         var unused = fresh.close();
         onDown(error == null ? new Failed("not connected") : notConnected(Faults.ofRequest(error)));
       } else {
-        NodeStatus status = Standing.of(survey, known);
+        NodeStatus status = Standing.of(survey, wanders ? Known.NOBODY : known);
         if (status.state() == NodeStatus.State.UNFIT) {
           var unused = fresh.close();
           onDown(new NotVoting(status));
+          if (cluster != null && master != null) {
+            left = pending.takeAll();
+          }
         } else {
           onConnected(fresh, survey.facts());
         }
       }
     } finally {
       lock.unlock();
-      firstTry.countDown();
+      firstTry.complete(null);
+    }
+    if (cluster != null && master != null) {
+      cluster.onReplica(master);
+      misplaced(left);
     }
   }
 
@@ -323,26 +367,40 @@ final class RedisLink {
     connect();
   }
 
-  /** Looks at the server; never fails. */
-  CompletableFuture<NodeStatus> status() {
+  @Override
+  public CompletableFuture<NodeStatus> status() {
     Wire current = wire;
     if (current == null) {
       return CompletableFuture.completedFuture(statusWithout(down));
     }
     return current
         .survey(markerKey, commandTimeout)
-        .thenApply(survey -> Standing.of(survey, Known.NOBODY)) // one connection, one server
+        .thenApply(survey -> warned(Standing.of(survey, Known.NOBODY))) // one wire, one server
         .exceptionally(error -> statusWithout(Faults.ofRequest(error)));
   }
 
-  private static NodeStatus statusWithout(NodeFault fault) {
-    return fault instanceof NotVoting unfit
-        ? unfit.status()
-        : NodeStatus.unreachable(fault.detail());
+  private NodeStatus statusWithout(NodeFault fault) {
+    return warned(
+        fault instanceof NotVoting unfit ? unfit.status() : NodeStatus.unreachable(fault.detail()));
   }
 
-  /** Sends a request to that run of the server only; gives null if another one is there by now. */
-  @Nullable CompletableFuture<List<Object>> sendTo(String run, ScriptCall call) {
+  private NodeStatus warned(NodeStatus status) {
+    if (!wanders) {
+      return status;
+    }
+    List<String> warnings = new ArrayList<>(status.warnings());
+    warnings.add(FAILOVER);
+    return new NodeStatus(
+        status.state(),
+        status.identity(),
+        status.detail(),
+        status.remaining(),
+        warnings,
+        status.traits());
+  }
+
+  @Override
+  public @Nullable CompletableFuture<List<Object>> sendTo(String run, ScriptCall call) {
     Wire current = wire;
     ServerFacts server = current == null ? null : current.server();
     return current != null && server != null && server.run().equals(run)
@@ -350,8 +408,8 @@ final class RedisLink {
         : null;
   }
 
-  /** What a marker means at the server that is connected. */
-  NodeStatus statusOf(String marker, long serverMillis) {
+  @Override
+  public NodeStatus statusOf(String marker, long serverMillis) {
     Wire current = wire;
     ServerFacts server = current == null ? null : current.server();
     return server == null
@@ -359,8 +417,8 @@ final class RedisLink {
         : Standing.ofMarker(server, marker, serverMillis);
   }
 
-  /** Ends the connection and all attempts. The client is not closed. */
-  CompletableFuture<Void> close() {
+  @Override
+  public CompletableFuture<Void> close() {
     lock.lock();
     try {
       closed = true;
@@ -371,6 +429,7 @@ final class RedisLink {
       return current == null ? CompletableFuture.completedFuture(null) : current.close();
     } finally {
       lock.unlock();
+      firstTry.complete(null);
     }
   }
 }

@@ -71,7 +71,7 @@ public final class RedisNode implements LockNode {
   private final String name;
   private final RedisKeyFormat format;
   private final long retentionMillis;
-  private final RedisLink link;
+  private final Link link;
   private final ReleaseHints hints;
   private final Supplier<CompletableFuture<Void>> closeDriver;
 
@@ -86,7 +86,7 @@ public final class RedisNode implements LockNode {
       String name,
       RedisKeyFormat format,
       Duration retention,
-      RedisLink link,
+      Link link,
       ReleaseHints hints,
       Supplier<CompletableFuture<Void>> closeDriver) {
     this.name = name;

@@ -1,18 +1,18 @@
 package dev.lukko.redis;
 
-import io.lettuce.core.ClientOptions;
-import io.lettuce.core.MaintNotificationsConfig;
+import static java.lang.System.Logger.Level.WARNING;
+
+import dev.lukko.redis.NodeStart.Started;
+import dev.lukko.redis.RedisAddress.Kind;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.SocketOptions;
-import io.lettuce.core.TimeoutOptions;
-import io.lettuce.core.codec.StringCodec;
-import io.lettuce.core.resource.ClientResources;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.function.Supplier;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,15 +21,16 @@ import org.jspecify.annotations.Nullable;
  * <p>Not thread-safe; may make several nodes.
  */
 public final class RedisNodeBuilder {
+  private static final System.Logger LOG = System.getLogger(RedisNodeBuilder.class.getName());
   private static final Duration MAX_TIMEOUT = Duration.ofMinutes(10);
   private static final Duration MAX_RETENTION = Duration.ofDays(36_500);
-  private static final int REQUEST_QUEUE = 4 * Wire.MAX_OUTSTANDING;
   private static final int MAX_NAME_LENGTH = 200;
 
   private RedisKeyFormat keyFormat = RedisKeyFormat.PREFIXED;
   private Duration counterRetention = Duration.ofDays(7);
   private Duration connectTimeout = Duration.ofSeconds(1);
   private Duration commandTimeout = Duration.ofSeconds(10);
+  private RedisAccess access = RedisAccess.NONE;
   private @Nullable String name;
 
   RedisNodeBuilder() {}
@@ -96,25 +97,141 @@ public final class RedisNodeBuilder {
   }
 
   /**
-   * Connects to a server. Waits until the first attempt has ended, at most the connect timeout. A
-   * server that is down or slow is no failure: the node goes on trying.
-   *
-   * @param url {@code redis://host:port/db}, {@code rediss://} with TLS, or {@code
-   *     redis-socket:///path}; user and password before the host, if any
-   * @throws IllegalArgumentException if the URL is malformed or its scheme is another one
+   * The user of the server's access control list, for addresses that name none; default none, which
+   * is the server's default user.
    */
-  public RedisNode connect(String url) {
-    return awaitFirst(start(RedisAddress.parse(url), null));
+  public RedisNodeBuilder user(String user) {
+    access = access.withLogin(new Login(text("user", user), access.login().password()));
+    return this;
   }
 
   /**
-   * Connects to a server, as {@link #connect(String)} does.
+   * The password for addresses that name none. It is never shown. Prefer {@link #passwordFile} or
+   * {@link #passwordVariable}, which keep it out of code and heap dumps.
+   */
+  public RedisNodeBuilder password(String password) {
+    if (password.isEmpty()) {
+      throw new IllegalArgumentException("password is empty; it must have at least one character");
+    }
+    return password(Secret.text(password));
+  }
+
+  /**
+   * The file that holds the password for addresses that name none, without the line break at its
+   * end. It is read anew for each connection, so that a password can be changed.
    *
-   * @param uri the address; later changes to it have no effect
-   * @throws IllegalArgumentException if it names Sentinel, or no server
+   * @throws IllegalArgumentException if it cannot be read or is empty
+   */
+  public RedisNodeBuilder passwordFile(Path file) {
+    return password(Secret.file(file).checked());
+  }
+
+  /**
+   * The variable of the environment that holds the password for addresses that name none.
+   *
+   * @throws IllegalArgumentException if it is not set or empty
+   */
+  public RedisNodeBuilder passwordVariable(String variable) {
+    return password(Secret.variable(text("passwordVariable", variable), System::getenv).checked());
+  }
+
+  private RedisNodeBuilder password(Secret password) {
+    access = access.withLogin(new Login(access.login().user(), password));
+    return this;
+  }
+
+  /**
+   * The file with the password of the Sentinels, read as {@link #passwordFile} is; default none.
+   *
+   * @param user the user of the Sentinels, or null for their default one
+   * @throws IllegalArgumentException if the file cannot be read or is empty
+   */
+  public RedisNodeBuilder sentinelLogin(@Nullable String user, Path passwordFile) {
+    access = access.withSentinelLogin(new Login(user, Secret.file(passwordFile).checked()));
+    return this;
+  }
+
+  /**
+   * The file of certificates, in PEM form, from which a server's must come; default: what the Java
+   * platform trusts. Addresses must then begin with {@code rediss}. The file is read anew for each
+   * connection.
+   *
+   * @throws IllegalArgumentException if it holds no certificate
+   */
+  public RedisNodeBuilder caCertificates(Path file) {
+    return files(new TlsFiles(file, access.files().certificate(), access.files().key()));
+  }
+
+  /**
+   * What the client proves itself with to servers that ask for it; default nothing. Both files are
+   * read anew for each connection.
+   *
+   * @param certificate the certificate, then those between it and the authority, in PEM form
+   * @param key its private key in PKCS#8 form, not encrypted
+   * @throws IllegalArgumentException if a file does not hold what it must
+   */
+  public RedisNodeBuilder clientCertificate(Path certificate, Path key) {
+    return files(new TlsFiles(access.files().authority(), certificate, key));
+  }
+
+  private RedisNodeBuilder files(TlsFiles files) {
+    access = access.withFiles(files.checked());
+    return this;
+  }
+
+  /**
+   * How the connections are named in the server's {@code CLIENT LIST}; default {@code lukko}.
+   *
+   * @throws IllegalArgumentException unless it has 1 to 100 characters from {@code !} to {@code ~}
+   */
+  public RedisNodeBuilder clientName(String clientName) {
+    access = access.withClientName(clientName);
+    return this;
+  }
+
+  private static String text(String field, String value) {
+    if (value.isEmpty()) {
+      throw new IllegalArgumentException(field + " is empty; it must have at least one character");
+    }
+    return value;
+  }
+
+  /**
+   * Connects to a server. Waits until the first attempt has ended, at most the connect timeout. A
+   * server that is down or slow is no failure: the node goes on trying.
+   *
+   * <ul>
+   *   <li>{@code redis://user:password@host:port/database}, or {@code rediss://} with TLS: a server
+   *   <li>{@code redis-socket://user:password@/path?database=number}: a server by a Unix socket,
+   *       for which Netty's native transport must be there
+   *   <li>{@code redis-sentinel://host:port,host:port/database?sentinelMasterId=name}, or {@code
+   *       rediss-sentinel://}: whichever server Sentinel names; a failover can lose locks
+   *   <li>{@code redis-cluster://host:port,host:port}, or {@code rediss-cluster://}: a cluster as
+   *       the only node of a client; a failover can lose locks
+   * </ul>
+   *
+   * <p>Parameters behind a question mark: {@code user}, {@code passwordFile}, {@code passwordEnv},
+   * {@code clientName}; {@code sentinelUser}, {@code sentinelPasswordFile}, {@code
+   * sentinelPasswordEnv}; with TLS {@code cacert}, {@code cert}, {@code key}, and {@code
+   * verifyPeer=CA} for certificates that do not name the host.
+   *
+   * @param url the address; what has a meaning in a URL is percent-encoded
+   * @throws IllegalArgumentException if the URL is malformed, its scheme is another one, or a file
+   *     or variable that it names cannot be read
+   */
+  public RedisNode connect(String url) {
+    return awaitFirst(start(parse(url), null));
+  }
+
+  /**
+   * Connects to a server, as {@link #connect(String)} does. What the address says goes before what
+   * this builder says; files of TLS and the client's name are taken from here.
+   *
+   * @param uri the address of a server, or of Sentinels; later changes to it have no effect
+   * @throws IllegalArgumentException if it names no server
    */
   public RedisNode connect(RedisURI uri) {
-    return awaitFirst(start(RedisAddress.of(uri), null));
+    return awaitFirst(start(DriverAddress.of(uri, access, connectTimeout), null));
   }
 
   /**
@@ -122,10 +239,10 @@ public final class RedisNodeBuilder {
    * sockets) of a client of the caller's. Its settings for reconnecting are not used, since they
    * would send requests twice. The client is not closed with the node.
    *
-   * @throws IllegalArgumentException if the address names Sentinel, or no server
+   * @throws IllegalArgumentException if the address names no server
    */
   public RedisNode connect(RedisClient client, RedisURI uri) {
-    return awaitFirst(start(RedisAddress.of(uri), client));
+    return awaitFirst(start(DriverAddress.of(uri, access, connectTimeout), client));
   }
 
   /**
@@ -141,76 +258,60 @@ public final class RedisNodeBuilder {
       throw new IllegalArgumentException(
           "name is \"" + name + "\"; it must not be set for several nodes, each has its own");
     }
-    List<RedisAddress> addresses = urls.stream().map(RedisAddress::parse).toList();
+    List<DriverAddress> addresses = urls.stream().map(this::parse).toList();
     List<Started> started = new ArrayList<>();
-    for (RedisAddress address : addresses) {
+    for (DriverAddress address : addresses) {
       started.add(start(address, null));
     }
     long deadlineNanos = System.nanoTime() + connectTimeout.toNanos();
     for (Started each : started) {
-      each.link().awaitFirstTry(deadlineNanos - System.nanoTime());
+      await(each, deadlineNanos - System.nanoTime());
     }
     return started.stream().map(Started::node).toList();
   }
 
-  private record Started(RedisNode node, RedisLink link) {}
+  /**
+   * Connects for plain questions to a server, beside any node. Waits at most the connect timeout.
+   *
+   * @param url as for {@link #connect(String)}
+   * @throws IllegalArgumentException if the URL is not accepted
+   * @throws dev.lukko.LockException if the server cannot be reached; says why
+   */
+  public RedisProbe probe(String url) {
+    return start().probe(parse(url));
+  }
+
+  private NodeStart start() {
+    return new NodeStart(keyFormat, counterRetention, connectTimeout, commandTimeout);
+  }
+
+  private DriverAddress parse(String url) {
+    DriverAddress address = DriverAddress.of(RedisUrl.parse(url, access), connectTimeout);
+    if (address.kind() == Kind.SOCKET) {
+      NativeSockets.require(address.name());
+    }
+    return address;
+  }
+
+  private Started start(DriverAddress address, @Nullable RedisClient callers) {
+    String shown = name != null ? name : address.name();
+    return start().start(address, shown, callers);
+  }
 
   private RedisNode awaitFirst(Started started) {
-    started.link().awaitFirstTry(connectTimeout.toNanos());
+    await(started, connectTimeout.toNanos());
     return started.node();
   }
 
-  private Started start(RedisAddress address, @Nullable RedisClient callers) {
-    RedisURI uri = address.uriWithTimeout(connectTimeout);
-    ClientResources resources =
-        callers != null ? callers.getResources() : SharedResources.acquire();
-    RedisClient client = new OrderedClient(resources, uri, options(callers));
-    Supplier<CompletableFuture<Void>> close =
-        () -> {
-          CompletableFuture<Void> ended = client.shutdownAsync();
-          return callers != null
-              ? ended
-              : ended.exceptionally(error -> null).thenCompose(done -> SharedResources.release());
-        };
-    String shown = name != null ? name : address.name();
-    RedisLink link =
-        new RedisLink(client, uri, shown, keyFormat.marker(), connectTimeout, commandTimeout);
-    ReleaseHints hints =
-        new ReleaseHints(
-            () -> client.connectPubSubAsync(StringCodec.UTF8, uri), shown, resources.timer());
-    link.connect();
-    return new Started(new RedisNode(shown, keyFormat, counterRetention, link, hints, close), link);
-  }
-
-  private ClientOptions options(@Nullable RedisClient callers) {
-    ClientOptions.Builder options =
-        callers != null ? callers.getOptions().mutate() : ClientOptions.builder();
-    SocketOptions sockets = callers != null ? callers.getOptions().getSocketOptions() : keepAlive();
-    return options
-        // At most once: a connection that breaks is not revived, and what was under way fails.
-        .autoReconnect(false)
-        .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
-        .pingBeforeActivateConnection(false)
-        .requestQueueSize(REQUEST_QUEUE)
-        .publishOnScheduler(false)
-        // Each request has a timeout of its own, which also gives up a dead connection.
-        .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build())
-        .maintNotificationsConfig(MaintNotificationsConfig.disabled())
-        .socketOptions(sockets.mutate().connectTimeout(connectTimeout).tcpNoDelay(true).build())
-        .build();
-  }
-
-  /** A link that is dead while nothing is asked is noticed after 8 s. */
-  private static SocketOptions keepAlive() {
-    return SocketOptions.builder()
-        .keepAlive(
-            SocketOptions.KeepAliveOptions.builder()
-                .enable()
-                .idle(Duration.ofSeconds(5))
-                .interval(Duration.ofSeconds(1))
-                .count(3)
-                .build())
-        .build();
+  /** Waits until the first attempt to connect has ended, in whichever way, or the time is over. */
+  private static void await(Started started, long nanos) {
+    try {
+      started.link().firstTry().get(nanos, TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (ExecutionException | TimeoutException e) {
+      LOG.log(WARNING, "{0} does not answer yet; it joins when it does", started.node().name());
+    }
   }
 
   private static Duration checked(String field, @Nullable Duration value, Duration max) {

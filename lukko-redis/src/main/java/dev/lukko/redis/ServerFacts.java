@@ -1,5 +1,6 @@
 package dev.lukko.redis;
 
+import dev.lukko.redis.RedisAddress.Place;
 import dev.lukko.spi.Failed;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param uptimeSeconds for how long it has run
  * @param startedAt when it was started, by this machine's clock, to the second
  * @param unfit why it must never vote, or empty
+ * @param master the server that it gets its data from, or null if it is none's replica
  * @param clusterMember whether it belongs to a cluster
  * @param forgetful whether a restart loses everything
  * @param warnings what makes it less safe than it could be
@@ -26,6 +28,7 @@ record ServerFacts(
     long uptimeSeconds,
     Instant startedAt,
     String unfit,
+    @Nullable Place master,
     boolean clusterMember,
     boolean forgetful,
     List<String> warnings,
@@ -55,6 +58,7 @@ record ServerFacts(
         uptime,
         now.minusSeconds(uptime).truncatedTo(ChronoUnit.SECONDS),
         unfit(fields),
+        master(fields),
         "1".equals(fields.get("cluster_enabled")),
         !appends && save != null && save.isBlank(),
         warnings(fields),
@@ -83,6 +87,14 @@ record ServerFacts(
     return "";
   }
 
+  private static @Nullable Place master(Map<String, String> fields) {
+    String host = fields.getOrDefault("master_host", "");
+    String port = fields.getOrDefault("master_port", "");
+    return host.isEmpty() || !port.matches("\\d{1,5}")
+        ? null
+        : new Place(host, Integer.parseInt(port));
+  }
+
   private static List<String> warnings(Map<String, String> fields) {
     List<String> warnings = new ArrayList<>();
     String policy = fields.getOrDefault("maxmemory_policy", "noeviction");
@@ -94,6 +106,12 @@ record ServerFacts(
                   ? ": as soon as maxmemory is set, it may drop locks that are held"
                   : ": when its memory is full, it drops locks that are held")
               + "; it must be noeviction");
+    }
+    if ("1".equals(fields.get("cluster_enabled"))) {
+      warnings.add(
+          "it belongs to a cluster: a failover promotes a replica that may lack the latest locks,"
+              + " and two may then hold the same lock; a quorum of independent servers has no such"
+              + " gap, and a fence refuses the stale holder");
     }
     return warnings;
   }

@@ -27,6 +27,7 @@ final class RedisProcess implements AutoCloseable {
   private static final int LOG_LINES_SHOWN = 15;
 
   private final Path program;
+  private final boolean sentinel;
   private final boolean portIsChosen;
   private final @Nullable String password;
   private final List<String> config;
@@ -37,11 +38,13 @@ final class RedisProcess implements AutoCloseable {
 
   RedisProcess(
       Path program,
+      boolean sentinel,
       int port,
       @Nullable String password,
       List<String> config,
       Map<String, String> environment) {
     this.program = program;
+    this.sentinel = sentinel;
     this.portIsChosen = port != 0;
     this.port = port;
     this.password = password;
@@ -114,8 +117,12 @@ final class RedisProcess implements AutoCloseable {
       Files.write(directory.resolve("redis.conf"), lines);
       Files.writeString(
           logFile(), "", StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING);
+      List<String> command = new ArrayList<>(List.of(program.toString(), "redis.conf"));
+      if (sentinel) {
+        command.add("--sentinel");
+      }
       ProcessBuilder builder =
-          new ProcessBuilder(program.toString(), "redis.conf")
+          new ProcessBuilder(command)
               .directory(directory.toFile())
               .redirectErrorStream(true)
               .redirectOutput(logFile().toFile());

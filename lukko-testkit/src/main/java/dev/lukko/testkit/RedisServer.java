@@ -231,6 +231,7 @@ public final class RedisServer implements AutoCloseable {
     private Binary binary = Binary.BUNDLED;
     private int port;
     private boolean appendOnly;
+    private boolean sentinel;
     private @Nullable String password;
     private final List<String> config = new ArrayList<>();
     private final Map<String, String> environment = new TreeMap<>();
@@ -286,6 +287,16 @@ public final class RedisServer implements AutoCloseable {
     }
 
     /**
+     * Makes the server a Sentinel, which watches the masters that its configuration names.
+     *
+     * @return this builder
+     */
+    public Builder sentinel() {
+      this.sentinel = true;
+      return this;
+    }
+
+    /**
      * Makes the server ask for a password, which {@link RedisServer#command} then sends.
      *
      * @param password the password
@@ -334,7 +345,8 @@ public final class RedisServer implements AutoCloseable {
                   .find()
                   .orElseThrow(() -> new IllegalStateException("no server program: " + binary));
       RedisProcess process =
-          new RedisProcess(program, port, password, configLines(), Map.copyOf(environment));
+          new RedisProcess(
+              program, sentinel, port, password, configLines(), Map.copyOf(environment));
       try {
         process.start();
       } catch (RuntimeException | Error e) {

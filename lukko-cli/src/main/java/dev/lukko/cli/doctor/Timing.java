@@ -1,0 +1,76 @@
+package dev.lukko.cli.doctor;
+
+import java.util.Arrays;
+import java.util.Locale;
+
+/**
+ * Round trips to a node, and its clock against ours.
+ *
+ * @param p50Nanos half of the round trips took no longer
+ * @param p99Nanos 99 of 100 took no longer
+ * @param count how many there were
+ * @param offsetMicros by how much the node's clock is ahead of ours
+ * @param errorMicros by how much that may be wrong
+ * @param movedMicros by how much it moved against our steady clock meanwhile
+ */
+record Timing(
+    long p50Nanos,
+    long p99Nanos,
+    int count,
+    long offsetMicros,
+    long errorMicros,
+    long movedMicros) {
+  private static final int PINGS = 100;
+  private static final int CLOCKS = 10;
+  private static final long BUDGET_NANOS = 1_000_000_000;
+
+  /** Measures, for about a second at most. */
+  static Timing of(Questions questions) {
+    long[] trips = new long[PINGS];
+    int count = 0;
+    long begin = System.nanoTime();
+    ClockSample best = ClockSample.of(questions);
+    ClockSample first = best;
+    ClockSample last = best;
+    while (count < PINGS && System.nanoTime() - begin < BUDGET_NANOS) {
+      long sent = System.nanoTime();
+      questions.ask("PING");
+      trips[count++] = System.nanoTime() - sent;
+      if (count % (PINGS / CLOCKS) == 0) {
+        last = ClockSample.of(questions);
+        best = last.tripMicros < best.tripMicros ? last : best;
+      }
+    }
+    long[] sorted = Arrays.copyOf(trips, count);
+    Arrays.sort(sorted);
+    return new Timing(
+        percentile(sorted, 50),
+        percentile(sorted, 99),
+        count,
+        best.serverMicros - best.wallMicros,
+        best.tripMicros / 2 + 1,
+        (last.serverMicros - first.serverMicros) - (last.steadyMicros - first.steadyMicros));
+  }
+
+  static long percentile(long[] sorted, int percent) {
+    return sorted[Math.max(0, (sorted.length * percent + 99) / 100 - 1)];
+  }
+
+  static String millis(long nanos) {
+    return String.format(Locale.ROOT, "%.1f ms", nanos / 1e6);
+  }
+
+  /** One look at the server's clock; ours as in the middle of the round trip. */
+  private record ClockSample(
+      long serverMicros, long wallMicros, long steadyMicros, long tripMicros) {
+
+    static ClockSample of(Questions questions) {
+      long sent = System.nanoTime();
+      long server = questions.timeMicros();
+      long came = System.nanoTime();
+      long wall = System.currentTimeMillis() * 1_000;
+      long trip = (came - sent) / 1_000;
+      return new ClockSample(server, wall - trip / 2, (sent / 1_000 + came / 1_000) / 2, trip);
+    }
+  }
+}

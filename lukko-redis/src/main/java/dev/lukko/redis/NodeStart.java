@@ -1,0 +1,212 @@
+package dev.lukko.redis;
+
+import dev.lukko.redis.RedisAddress.Kind;
+import dev.lukko.redis.RedisAddress.Place;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.MaintNotificationsConfig;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.SocketOptions;
+import io.lettuce.core.SslOptions;
+import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.protocol.ProtocolVersion;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.lettuce.core.resource.ClientResources;
+import io.netty.handler.ssl.SslContextBuilder;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.TrustManagerFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes a node of an address, and begins to connect it.
+ *
+ * @param keyFormat how keys are named
+ * @param counterRetention how long counters are kept
+ * @param connectTimeout how long one attempt may take
+ * @param commandTimeout when a request without a reply is given up
+ */
+record NodeStart(
+    RedisKeyFormat keyFormat,
+    Duration counterRetention,
+    Duration connectTimeout,
+    Duration commandTimeout) {
+  private static final int REQUEST_QUEUE = 4 * Wire.MAX_OUTSTANDING;
+
+  /** A node that connects. */
+  record Started(RedisNode node, Link link) {}
+
+  /**
+   * Starts.
+   *
+   * @param callers the client of which threads and options are taken, or null
+   * @throws IllegalArgumentException if the address cannot be reached for lack of a library
+   */
+  Started start(DriverAddress address, String name, @Nullable RedisClient callers) {
+    if (address.kind() == Kind.SOCKET) {
+      NativeSockets.require(name);
+    }
+    ClientResources resources =
+        callers != null ? callers.getResources() : SharedResources.acquire();
+    RedisClient client =
+        new OrderedClient(resources, address.server(), options(address.files(), callers));
+    Supplier<CompletableFuture<Void>> close =
+        () -> {
+          CompletableFuture<Void> ended = client.shutdownAsync();
+          return callers != null
+              ? ended
+              : ended.exceptionally(error -> null).thenCompose(done -> SharedResources.release());
+        };
+    return address.kind() == Kind.CLUSTER
+        ? cluster(client, address, name, close)
+        : single(client, address, name, close);
+  }
+
+  /**
+   * Connects for plain questions.
+   *
+   * @throws dev.lukko.LockException if the server cannot be reached
+   */
+  RedisProbe probe(DriverAddress address) {
+    RedisClient client =
+        new OrderedClient(
+            SharedResources.acquire(), address.server(), options(address.files(), null));
+    // the older form of replies has fewer kinds
+    client.setOptions(client.getOptions().mutate().protocolVersion(ProtocolVersion.RESP2).build());
+    return RedisProbe.open(address, client, connectTimeout);
+  }
+
+  private Started single(
+      RedisClient client,
+      DriverAddress address,
+      String name,
+      Supplier<CompletableFuture<Void>> close) {
+    boolean sentinel = address.kind() == Kind.SENTINEL;
+    Connector connector =
+        sentinel
+            ? new SentinelConnector(client, address, connectTimeout)
+            : new DirectConnector(client, address.server());
+    RedisLink link = link(client, connector, sentinel, null, name);
+    link.connect();
+    return node(client, link, connector::connectPubSub, name, close);
+  }
+
+  private Started cluster(
+      RedisClient client,
+      DriverAddress address,
+      String name,
+      Supplier<CompletableFuture<Void>> close) {
+    ClusterLink link =
+        new ClusterLink(
+            (place, cluster) -> {
+              RedisLink made =
+                  link(
+                      client,
+                      new DirectConnector(client, address.serverAt(place)),
+                      false,
+                      cluster,
+                      place.toString());
+              made.connect();
+              return made;
+            },
+            address.seeds().stream()
+                .map(seed -> new Place(seed.getHost(), seed.getPort()))
+                .toList());
+    link.connect();
+    return node(client, link, inTurn(client, address, link), name, close);
+  }
+
+  /** Any server of a cluster passes on what is published; one that is down is left for the next. */
+  private static Supplier<CompletionStage<StatefulRedisPubSubConnection<String, String>>> inTurn(
+      RedisClient client, DriverAddress address, ClusterLink link) {
+    AtomicInteger turn = new AtomicInteger();
+    return () -> {
+      List<Place> places = link.places();
+      Place place = places.get(Math.floorMod(turn.getAndIncrement(), places.size()));
+      return client.connectPubSubAsync(StringCodec.UTF8, address.serverAt(place));
+    };
+  }
+
+  private RedisLink link(
+      RedisClient client,
+      Connector connector,
+      boolean wanders,
+      RedisLink.@Nullable Cluster cluster,
+      String name) {
+    return new RedisLink(
+        connector,
+        wanders,
+        cluster,
+        client.getResources().timer(),
+        name,
+        keyFormat.marker(),
+        connectTimeout,
+        commandTimeout);
+  }
+
+  private Started node(
+      RedisClient client,
+      Link link,
+      Supplier<CompletionStage<StatefulRedisPubSubConnection<String, String>>> subscriber,
+      String name,
+      Supplier<CompletableFuture<Void>> close) {
+    ReleaseHints hints = new ReleaseHints(subscriber, name, client.getResources().timer());
+    return new Started(new RedisNode(name, keyFormat, counterRetention, link, hints, close), link);
+  }
+
+  private ClientOptions options(TlsFiles files, @Nullable RedisClient callers) {
+    ClientOptions.Builder options =
+        callers != null ? callers.getOptions().mutate() : ClientOptions.builder();
+    SocketOptions sockets = callers != null ? callers.getOptions().getSocketOptions() : keepAlive();
+    if (callers == null || !files.isEmpty()) {
+      options.sslOptions(
+          SslOptions.builder()
+              .jdkSslProvider()
+              .handshakeTimeout(connectTimeout)
+              .sslContext(context -> configure(context, files))
+              .build());
+    }
+    return options
+        // At most once: a connection that breaks is not revived, and what was under way fails.
+        .autoReconnect(false)
+        .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
+        .pingBeforeActivateConnection(false)
+        .requestQueueSize(REQUEST_QUEUE)
+        .publishOnScheduler(false)
+        // Each request has a timeout of its own, which also gives up a dead connection.
+        .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build())
+        .maintNotificationsConfig(MaintNotificationsConfig.disabled())
+        .socketOptions(sockets.mutate().connectTimeout(connectTimeout).tcpNoDelay(true).build())
+        .build();
+  }
+
+  /** Called for each connection, so that renewed certificates are used. */
+  private static void configure(SslContextBuilder context, TlsFiles files) {
+    TrustManagerFactory trust = files.trust();
+    if (trust != null) {
+      context.trustManager(trust);
+    }
+    KeyManagerFactory keys = files.keys();
+    if (keys != null) {
+      context.keyManager(keys);
+    }
+  }
+
+  /** A link that is dead while nothing is asked is noticed after 8 s. */
+  private static SocketOptions keepAlive() {
+    return SocketOptions.builder()
+        .keepAlive(
+            SocketOptions.KeepAliveOptions.builder()
+                .enable()
+                .idle(Duration.ofSeconds(5))
+                .interval(Duration.ofSeconds(1))
+                .count(3)
+                .build())
+        .build();
+  }
+}
