@@ -1,8 +1,7 @@
 package dev.lukko.cli;
 
 import dev.lukko.cli.doctor.Diagnosis;
-import dev.lukko.redis.RedisKeyFormat;
-import dev.lukko.redis.RedisNodeBuilder;
+import dev.lukko.redis.format.RedisKeyFormat;
 import dev.lukko.redlock.RedlockBuilder;
 import dev.lukko.spi.LockNode;
 import java.time.Duration;
@@ -17,7 +16,7 @@ import java.util.stream.Collectors;
  * @param access sets how to get in where an address does not say it
  */
 record NamedNodes(
-    List<NodeAddress> addresses, RedisKeyFormat keyFormat, Consumer<RedisNodeBuilder> access)
+    List<NodeAddress> addresses, RedisKeyFormat keyFormat, Consumer<NodeBuilder> access)
     implements LockStore {
 
   NamedNodes {

@@ -1,6 +1,5 @@
 package dev.lukko.cli;
 
-import dev.lukko.redis.RedisNodeBuilder;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.Map;
@@ -60,7 +59,7 @@ final class ServerAccess {
    *
    * @throws IllegalArgumentException if a file cannot be read, or does not hold what it must
    */
-  void apply(RedisNodeBuilder nodes, Map<String, String> environment) {
+  void apply(NodeBuilder nodes, Map<String, String> environment) {
     String name = given(user, environment, USER);
     if (name != null) {
       nodes.user(name);

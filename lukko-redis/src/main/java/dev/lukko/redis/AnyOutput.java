@@ -9,7 +9,9 @@ import java.util.Deque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Takes any reply of the second version of the protocol; the reply is the one element of a list. */
+/**
+ * Takes any reply of the second version of the protocol; the reply is the one element of a list.
+ */
 final class AnyOutput extends CommandOutput<String, String, List<@Nullable Object>> {
   private final Deque<List<@Nullable Object>> open = new ArrayDeque<>();
 

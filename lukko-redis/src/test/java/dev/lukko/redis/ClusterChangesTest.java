@@ -7,6 +7,7 @@ import static dev.lukko.redis.Requests.release;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.lukko.redis.format.HashSlots;
 import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.ReleaseReply;
 import dev.lukko.testkit.RedisServer;
