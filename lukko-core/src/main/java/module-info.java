@@ -7,6 +7,7 @@ module dev.lukko {
   exports dev.lukko.fencing;
   exports dev.lukko.memory;
   exports dev.lukko.redlock;
+  exports dev.lukko.schedule;
   exports dev.lukko.spi;
   exports dev.lukko.time;
 }

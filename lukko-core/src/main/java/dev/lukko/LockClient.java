@@ -75,7 +75,8 @@ public interface LockClient extends AutoCloseable {
 
   /**
    * Waits for the lock no longer than a budget. The call ends at most one node timeout after the
-   * budget.
+   * budget; if it is the first to meet nodes that nobody has admitted yet, at most one second
+   * later.
    *
    * @param maxWait the budget; zero makes exactly one round, {@link LockRequest#FOREVER} waits
    *     without end, negative is refused

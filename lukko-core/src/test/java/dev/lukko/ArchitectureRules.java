@@ -38,6 +38,7 @@ final class ArchitectureRules {
   static final String REDLOCK = "dev.lukko.redlock..";
   static final String MEMORY = "dev.lukko.memory..";
   static final String FENCING = "dev.lukko.fencing..";
+  static final String SCHEDULE = "dev.lukko.schedule..";
   static final String TIME = "dev.lukko.time..";
 
   /** Methods that read a clock of their own or block the thread, by the class that has them. */

@@ -50,6 +50,15 @@ class ArchitectureTest {
           ArchitectureRules.FENCING, ArchitectureRules.CONTRACT, ArchitectureRules.TIME);
 
   @ArchTest
+  static final ArchRule scheduleKnowsNoEngine =
+      ArchitectureRules.mayKnow(
+          ArchitectureRules.SCHEDULE,
+          ArchitectureRules.CONTRACT,
+          ArchitectureRules.FENCING,
+          ArchitectureRules.SPI,
+          ArchitectureRules.TIME);
+
+  @ArchTest
   static final ArchRule timeKnowsNothing = ArchitectureRules.mayKnow(ArchitectureRules.TIME);
 
   @ArchTest

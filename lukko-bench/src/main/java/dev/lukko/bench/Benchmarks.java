@@ -3,13 +3,18 @@ package dev.lukko.bench;
 import java.util.List;
 import java.util.Set;
 
-/**
- * The benchmarks' entry: {@code lukko-bench/run [uncontended] [hand-off] [ping-pong]
- * [held-leases]}; all of them by default.
- */
+/** The benchmarks' entry: {@code lukko-bench/run [NAME ...]}; all of them by default. */
 public final class Benchmarks {
   private static final List<String> ALL =
-      List.of("uncontended", "hand-off", "ping-pong", "held-leases");
+      List.of(
+          "uncontended",
+          "hand-off",
+          "ping-pong",
+          "held-leases",
+          "advisory",
+          "sql-node",
+          "fence",
+          "queue");
 
   private Benchmarks() {}
 
@@ -33,6 +38,22 @@ public final class Benchmarks {
     }
     if (wanted.contains("held-leases")) {
       HeldLeasesBench.run(System.out);
+    }
+    if (wanted.contains("advisory")) {
+      AdvisoryBench.run(System.out, Integer.getInteger("slices", 30), operations);
+    }
+    if (wanted.contains("sql-node")) {
+      SqlNodeBench.run(System.out, Integer.getInteger("slices", 30), operations);
+    }
+    if (wanted.contains("fence")) {
+      FenceBench.run(System.out, Integer.getInteger("slices", 30), operations);
+    }
+    if (wanted.contains("queue")) {
+      QueueBench.run(
+          System.out,
+          Integer.getInteger("slices", 7),
+          Integer.getInteger("rows", 20_000),
+          Integer.getInteger("batch", 50));
     }
     System.exit(0);
   }

@@ -49,12 +49,14 @@ final class AcquireLoop {
   private final long ttlNanos;
   private final long startNanos;
   private final long budgetNanos;
+  private final HardDeadline deadline;
   private final @Nullable FairTicket ticket;
   private final CompletableFuture<Lease> result = new CompletableFuture<>();
   private final FlightEvents.Acquire flight = new FlightEvents.Acquire();
 
   private State state = State.ASKING;
   private @Nullable GrantRound round;
+  private @Nullable Hold granted;
   private Scheduler.@Nullable Timer timer;
   private boolean admissionAwaited;
   private int rounds;
@@ -83,6 +85,7 @@ final class AcquireLoop {
     this.startNanos = context.ticker.nanoTime();
     this.nextBeatNanos = startNanos;
     this.budgetNanos = request.maxWait().map(Scheduler::toNanosSaturated).orElse(BY_RETRY_COUNT);
+    this.deadline = new HardDeadline(context.scheduler, this::onOverdue);
     this.ticket =
         request.fair()
             ? new FairTicket(
@@ -102,6 +105,9 @@ final class AcquireLoop {
             leaveNothing();
           }
         });
+    if (budgetNanos != BY_RETRY_COUNT) {
+      setDeadline(0);
+    }
     if (mayWait() && context.waitRoom.joinIfLine(this)) {
       synchronized (this) {
         nextBeatNanos = startNanos + beatNanos();
@@ -112,6 +118,13 @@ final class AcquireLoop {
       ask();
     }
     return result;
+  }
+
+  /** Whatever it is doing then, the call ends one node timeout after its budget. */
+  private void setDeadline(long moreNanos) {
+    long left = budgetNanos - (context.ticker.nanoTime() - startNanos);
+    long last = context.settings.nodeTimeoutNanos(ttlNanos) + moreNanos;
+    deadline.set(left > Long.MAX_VALUE - last ? Long.MAX_VALUE / 2 : left + last);
   }
 
   // ---- asking
@@ -134,6 +147,7 @@ final class AcquireLoop {
       wokenWhileAsking = false;
     }
     asked.start(context.scheduler);
+    deadline.begin(asked);
   }
 
   private GrantRound newRound() {
@@ -146,7 +160,11 @@ final class AcquireLoop {
             context.proposals.next(resources()),
             ticket);
     return new GrantRound(
-        context, context.settings.nodeTimeoutNanos(ttlNanos), grant, this::onVotes);
+        context,
+        context.settings.nodeTimeoutNanos(ttlNanos),
+        grant,
+        this::onVotes,
+        this::onMistake);
   }
 
   private void onVotes(GrantRound voted, Tally tally) {
@@ -164,6 +182,12 @@ final class AcquireLoop {
       if (!tally.won() && !admissionAwaited) {
         admissionAwaited = true;
         voted.abandon();
+        synchronized (this) {
+          lastLoss = Loss.ofVotes(voted, tally);
+        }
+        if (budgetNanos != BY_RETRY_COUNT) {
+          setDeadline(Admission.LONGEST_REVIEW_NANOS);
+        }
         review.thenRun(this::ask);
         return;
       }
@@ -190,13 +214,16 @@ final class AcquireLoop {
       fail(impossible);
       return;
     }
-    new ConfirmRound(
+    ConfirmRound confirm =
+        new ConfirmRound(
             context.nodes,
             context.settings.nodeTimeoutNanos(ttlNanos),
             voted.entry(),
             number,
-            (confirmed, tally) -> onConfirmed(voted, confirmed, tally))
-        .start(context.scheduler);
+            (confirmed, tally) -> onConfirmed(voted, confirmed, tally),
+            this::onMistake);
+    confirm.start(context.scheduler);
+    deadline.begin(confirm);
   }
 
   private void onConfirmed(GrantRound voted, ConfirmRound confirmed, Tally tally) {
@@ -206,7 +233,7 @@ final class AcquireLoop {
       lose(voted, exhausted(voted));
     } else if (tally.won()) {
       grant(voted, confirmed.counter());
-    } else if (confirmed.worthAnotherTry()) {
+    } else if (confirmed.worthAnotherTry() && !deadline.isPassed()) {
       confirm(voted, confirmed.highestSeen() + 1);
     } else {
       lose(voted, Loss.ofConfirmation(confirmed, tally));
@@ -228,6 +255,9 @@ final class AcquireLoop {
             limitOf(voted),
             request.autoExtend() ? ttlNanos : -ttlNanos);
     voted.servesFor(hold);
+    synchronized (this) {
+      granted = hold;
+    }
     Lease lease = hold.begin(acquirer);
     if (!end()) {
       hold.release();
@@ -343,6 +373,43 @@ final class AcquireLoop {
       recordEnd(false);
       result.completeExceptionally(failure);
     }
+  }
+
+  /** A round under way was ended by the deadline itself; here nothing was under way. */
+  private void onOverdue() {
+    Loss loss;
+    synchronized (this) {
+      loss = lastLoss;
+    }
+    if (loss != null) {
+      fail(loss.toException().apply(attempt(mayWait())));
+    } else {
+      fail(new LockException("the call for " + resources() + " has made no round in its time"));
+    }
+  }
+
+  /** Ends the call whatever its state, and takes back what it may have got. */
+  private void onMistake(RuntimeException mistake) {
+    LockException failure =
+        new LockException("acquiring " + resources() + " failed by a mistake of Lukko's", mistake);
+    GrantRound asked;
+    Hold hold;
+    synchronized (this) {
+      asked = round;
+      hold = granted;
+    }
+    try {
+      end();
+      if (hold != null) {
+        hold.release();
+      } else if (asked != null) {
+        asked.abandon();
+      }
+      context.waitRoom.leave(this, true);
+    } catch (RuntimeException another) {
+      failure.addSuppressed(another);
+    }
+    result.completeExceptionally(failure);
   }
 
   /** Ends the call from outside with a failure of the caller's choice. */
@@ -538,6 +605,7 @@ final class AcquireLoop {
         timer.cancel();
       }
     }
+    deadline.cancel();
     context.waitGraph.waitsNoMore(acquirer);
     return true;
   }

@@ -30,6 +30,9 @@ final class Admission {
   private static final System.Logger LOG = System.getLogger(Admission.class.getName());
   private static final long STATUS_TIMEOUT_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
+  /** Two questions to all nodes, one after the other. */
+  static final long LONGEST_REVIEW_NANOS = 2 * STATUS_TIMEOUT_NANOS;
+
   private static final String FORGETFUL =
       "it persists nothing, and quarantine is switched off: after a restart it grants again what is"
           + " still held";

@@ -8,6 +8,7 @@ import dev.lukko.spi.Unknown;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The second question of a token: does this owner still hold the entry, and is this number new? */
@@ -15,17 +16,20 @@ final class ConfirmRound extends Round<ConfirmReply> {
   private final LockEntry entry;
   private final long counter;
   private final BiConsumer<ConfirmRound, Tally> onDecided;
+  private final Consumer<RuntimeException> onMistake;
 
   ConfirmRound(
       List<LockNode> nodes,
       long timeoutNanos,
       LockEntry entry,
       long counter,
-      BiConsumer<ConfirmRound, Tally> onDecided) {
+      BiConsumer<ConfirmRound, Tally> onDecided,
+      Consumer<RuntimeException> onMistake) {
     super(nodes, timeoutNanos);
     this.entry = entry;
     this.counter = counter;
     this.onDecided = onDecided;
+    this.onMistake = onMistake;
   }
 
   long counter() {
@@ -75,6 +79,11 @@ final class ConfirmRound extends Round<ConfirmReply> {
   @Override
   void onDecided(Tally tally) {
     onDecided.accept(this, tally);
+  }
+
+  @Override
+  void onMistake(RuntimeException mistake) {
+    onMistake.accept(mistake);
   }
 
   /** A late confirmation burns a number that nobody uses: nothing to do. */

@@ -89,6 +89,11 @@ final class ExtendRound extends Round<ExtendReply> {
   }
 
   @Override
+  void onMistake(RuntimeException mistake) {
+    extension.result().completeExceptionally(mistake);
+  }
+
+  @Override
   void late(int index, ExtendReply reply) {
     if (repairing) {
       if (reply instanceof ExtendReply.Missing) {

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,6 +29,7 @@ final class GrantRound extends Round<GrantReply> {
   private final long startNanos;
   private final long wallStartMicros;
   private final BiConsumer<GrantRound, Tally> onDecided;
+  private final Consumer<RuntimeException> onMistake;
   private volatile boolean abandoned;
   private volatile @Nullable Hold hold;
 
@@ -35,13 +37,15 @@ final class GrantRound extends Round<GrantReply> {
       Context context,
       long timeoutNanos,
       GrantRequest request,
-      BiConsumer<GrantRound, Tally> onDecided) {
+      BiConsumer<GrantRound, Tally> onDecided,
+      Consumer<RuntimeException> onMistake) {
     super(context.nodes, timeoutNanos);
     this.admission = context.admission;
     this.states = context.nodeStates;
     this.request = request;
     this.release = new EntryRelease(context.nodes, request.entry());
     this.onDecided = onDecided;
+    this.onMistake = onMistake;
     this.startNanos = context.ticker.nanoTime();
     this.wallStartMicros = context.ticker.wallMicros();
   }
@@ -137,6 +141,11 @@ final class GrantRound extends Round<GrantReply> {
       states.saw(nodes(), replies());
     }
     onDecided.accept(this, tally);
+  }
+
+  @Override
+  void onMistake(RuntimeException mistake) {
+    onMistake.accept(mistake);
   }
 
   @Override

@@ -384,7 +384,8 @@ final class Hold {
               context.nodes,
               context.settings.nodeTimeoutNanos(watchdog.ttlNanos()),
               entryRelease,
-              ended -> onReleased(ended, outcome))
+              ended -> onReleased(ended, outcome),
+              outcome::completeExceptionally)
           .start(context.scheduler);
     } else {
       entryRelease.sendToAll();

@@ -3,6 +3,7 @@ package dev.lukko.redlock;
 import dev.lukko.LockException;
 import dev.lukko.LockListener;
 import dev.lukko.spi.LockNode;
+import dev.lukko.spi.ProcessName;
 import dev.lukko.time.Scheduler;
 import dev.lukko.time.Ticker;
 import java.time.Duration;

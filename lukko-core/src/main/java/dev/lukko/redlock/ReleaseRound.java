@@ -15,15 +15,18 @@ import org.jspecify.annotations.Nullable;
 final class ReleaseRound extends Round<ReleaseReply> {
   private final EntryRelease release;
   private final Consumer<ReleaseOutcome> onOutcome;
+  private final Consumer<RuntimeException> onMistake;
 
   ReleaseRound(
       List<LockNode> nodes,
       long timeoutNanos,
       EntryRelease release,
-      Consumer<ReleaseOutcome> onOutcome) {
+      Consumer<ReleaseOutcome> onOutcome,
+      Consumer<RuntimeException> onMistake) {
     super(nodes, timeoutNanos);
     this.release = release;
     this.onOutcome = onOutcome;
+    this.onMistake = onMistake;
   }
 
   @Override
@@ -48,6 +51,11 @@ final class ReleaseRound extends Round<ReleaseReply> {
     Status status =
         tally.won() ? Status.RELEASED : tally.refuted() ? Status.NOT_HELD : Status.UNKNOWN;
     onOutcome.accept(new ReleaseOutcome(status, Answers.of(nodes(), replies())));
+  }
+
+  @Override
+  void onMistake(RuntimeException mistake) {
+    onMistake.accept(mistake);
   }
 
   /** The outcome was certain without it; an unsent release is the node's to repeat. */

@@ -46,6 +46,9 @@ abstract class Round<R> {
   /** Acts on the decision; called exactly once, outside of locks. */
   abstract void onDecided(Tally tally);
 
+  /** Ends what this round serves: acting on its decision has failed by a mistake of ours. */
+  abstract void onMistake(RuntimeException mistake);
+
   /** Acts on a reply that came after the decision. */
   abstract void late(int index, R reply);
 
@@ -68,7 +71,7 @@ abstract class Round<R> {
     }
     synchronized (this) {
       if (!decided) {
-        timer = scheduler.schedule(this::onTimeout, timeoutNanos);
+        timer = scheduler.schedule(this::expire, timeoutNanos);
       }
     }
   }
@@ -82,13 +85,14 @@ abstract class Round<R> {
       tally = isLate ? null : decideIfPossible();
     }
     if (tally != null) {
-      onDecided(tally);
+      decide(tally);
     } else if (isLate) {
       late(index, reply);
     }
   }
 
-  private void onTimeout() {
+  /** Ends the round now: whoever is silent counts as failed. */
+  final void expire() {
     Tally tally;
     synchronized (this) {
       if (decided) {
@@ -98,7 +102,16 @@ abstract class Round<R> {
       tally = decideIfPossible();
     }
     if (tally != null) {
+      decide(tally);
+    }
+  }
+
+  /** No caller may wait for ever because of an exception that nobody has thought of. */
+  private void decide(Tally tally) {
+    try {
       onDecided(tally);
+    } catch (RuntimeException mistake) {
+      onMistake(mistake);
     }
   }
 

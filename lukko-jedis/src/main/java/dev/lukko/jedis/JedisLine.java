@@ -92,15 +92,9 @@ final class JedisLine implements ServerConnection {
   private void write() throws InterruptedException {
     Exchange next = toWrite.take();
     while (next != END) {
-      lock.lock();
-      try {
-        if (over) {
-          next.fail(new NotSentException("Connection is closed"));
-          return;
-        }
-        toRead.add(next);
-      } finally {
-        lock.unlock();
+      if (!expectReply(next)) {
+        next.fail(new NotSentException("Connection is closed"));
+        return;
       }
       connection.sendCommand(next.command(), next.arguments().toArray(String[]::new));
       next = toWrite.poll();
@@ -110,6 +104,16 @@ final class JedisLine implements ServerConnection {
       }
     }
     flush();
+  }
+
+  /** Says whether the connection can still be used. */
+  private boolean expectReply(Exchange exchange) {
+    lock.lock();
+    try {
+      return !over && toRead.add(exchange);
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** The driver flushes before it reads, here no reply at all. */

@@ -203,10 +203,11 @@ final class AdvisoryEngine implements Context {
   }
 
   @Override
-  public Hold.Terms terms(LockRequest request, List<LockKey> locked) {
+  public Hold.Terms terms(LockRequest request, List<LockKey> locked, boolean contended) {
     return new Hold.Terms(
         locked,
         request.shared(),
+        contended,
         new Hold.Identity(
             ticker.wallInstant(),
             description,

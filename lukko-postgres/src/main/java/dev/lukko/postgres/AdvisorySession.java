@@ -219,32 +219,40 @@ final class AdvisorySession {
             withdraw.setLong(2, hold.token());
             tolerant(withdraw::executeUpdate);
           }
-          PreparedStatement statement = prepared(hold.shared() ? sql.unlockShared : sql.unlock);
+          boolean ask = hold.maybeAwaited();
           for (LockKey key : hold.keys()) {
-            statement.setLong(1, key.lock());
-            statement.setInt(2, key.waitHigh());
-            statement.setInt(3, key.waitLow());
-            boolean awaited;
-            try (ResultSet result = statement.executeQuery()) {
-              if (!result.next() || !result.getBoolean(1)) {
-                ended(
-                    new SQLException(
-                        "the session does not hold the lock " + key.qualified(), "08000"));
-                return false;
-              }
-              awaited = !result.getBoolean(2);
-            } catch (SQLException failure) {
-              // Unlocked or not: only the end of the session makes it certain.
-              throw ended(failure);
-            }
-            if (awaited) {
-              PreparedStatement announce = prepared(sql.announce);
-              announce.setString(1, Long.toString(key.lock()));
-              tolerant(announce::execute);
+            if (!unlock(key, hold.shared(), ask)) {
+              return false;
             }
           }
           return true;
         });
+  }
+
+  private boolean unlock(LockKey key, boolean shared, boolean ask) throws SQLException {
+    PreparedStatement statement = prepared(sql.unlock(shared, ask));
+    statement.setLong(1, key.lock());
+    if (ask) {
+      statement.setInt(2, key.waitHigh());
+      statement.setInt(3, key.waitLow());
+    }
+    boolean awaited;
+    try (ResultSet result = statement.executeQuery()) {
+      if (!result.next() || !result.getBoolean(1)) {
+        ended(new SQLException("the session does not hold the lock " + key.qualified(), "08000"));
+        return false;
+      }
+      awaited = ask && !result.getBoolean(2);
+    } catch (SQLException failure) {
+      // Unlocked or not: only the end of the session makes it certain.
+      throw ended(failure);
+    }
+    if (awaited) {
+      PreparedStatement announce = prepared(sql.announce);
+      announce.setString(1, Long.toString(key.lock()));
+      tolerant(announce::execute);
+    }
+    return true;
   }
 
   /** Asks the session whether it is still itself; the proof is of the moment before. */

@@ -27,8 +27,10 @@ final class AdvisorySql {
   final String tryOneSharedAtHome;
   final String tryMany;
   final String tryManyShared;
-  final String unlock = unlock("pg_advisory_unlock");
-  final String unlockShared = unlock("pg_advisory_unlock_shared");
+  final String unlock = "SELECT pg_advisory_unlock(?)";
+  final String unlockShared = "SELECT pg_advisory_unlock_shared(?)";
+  final String unlockAndAsk = unlockAndAsk("pg_advisory_unlock");
+  final String unlockAndAskShared = unlockAndAsk("pg_advisory_unlock_shared");
   final String giveBack = giveBack("pg_advisory_unlock");
   final String giveBackShared = giveBack("pg_advisory_unlock_shared");
   final String startWaiting = "SELECT pg_try_advisory_lock_shared(?, ?)";
@@ -77,6 +79,13 @@ final class AdvisorySql {
             .replace("${s}", schema);
   }
 
+  String unlock(boolean shared, boolean ask) {
+    if (ask) {
+      return shared ? unlockAndAskShared : unlockAndAsk;
+    }
+    return shared ? unlockShared : unlock;
+  }
+
   private static String tryOne(String function, String token) {
     return "SELECT CASE WHEN " + function + "(?) THEN " + token + " END";
   }
@@ -114,7 +123,7 @@ final class AdvisorySql {
    * cannot be had exclusively then. Costs no scan of the lock table; only if it was refused is
    * there anything to announce.
    */
-  private static String unlock(String function) {
+  private static String unlockAndAsk(String function) {
     return "SELECT " + function + "(?), pg_try_advisory_xact_lock(?, ?)";
   }
 

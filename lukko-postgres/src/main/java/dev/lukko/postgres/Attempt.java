@@ -144,7 +144,7 @@ final class Attempt {
     try {
       session = context.session();
       AdvisorySession current = session;
-      Hold.Terms terms = context.terms(request, keys);
+      Hold.Terms terms = context.terms(request, keys, waitsFor != null);
       Hold[] granted = new Hold[1];
       AdvisorySession.Answer answer =
           session.tryLock(

@@ -27,8 +27,8 @@ interface Context {
   /** The live session; opens one if there is none. */
   AdvisorySession session() throws SQLException;
 
-  /** Makes a fresh owner value and what goes with it. */
-  Hold.Terms terms(LockRequest request, List<LockKey> keys);
+  /** Says what a hold for this request would be like. */
+  Hold.Terms terms(LockRequest request, List<LockKey> keys, boolean contended);
 
   /** Makes sure that announced releases are heard. */
   void listenForReleases();

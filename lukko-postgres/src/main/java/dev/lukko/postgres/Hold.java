@@ -19,8 +19,11 @@ import org.jspecify.annotations.Nullable;
  * <p>Valid means: held, and the session was seen alive less than a ttl ago, by both clocks.
  */
 final class Hold {
+  private static final long INSTANT_NANOS = 200_000;
+
   private final List<LockKey> keys;
   private final boolean shared;
+  private final boolean contended;
   private final Identity identity;
   private final long token;
   private final Proof granted;
@@ -43,12 +46,18 @@ final class Hold {
    *
    * @param keys what is locked, sorted by number
    * @param shared whether it is a reader's hold
+   * @param contended whether it had to be waited for
    * @param identity who holds it
    * @param ttlNanos how long the session may stay silent
    * @param maxHoldNanos how long it may be held at all
    */
   record Terms(
-      List<LockKey> keys, boolean shared, Identity identity, long ttlNanos, long maxHoldNanos) {}
+      List<LockKey> keys,
+      boolean shared,
+      boolean contended,
+      Identity identity,
+      long ttlNanos,
+      long maxHoldNanos) {}
 
   /**
    * Who holds, for people. The session proves the ownership, so the texts are only made when
@@ -95,6 +104,7 @@ final class Hold {
   Hold(Terms terms, long token, Proof granted, AdvisorySession session, Ticker ticker) {
     this.keys = terms.keys();
     this.shared = terms.shared();
+    this.contended = terms.contended();
     this.identity = terms.identity();
     this.ttlNanos = terms.ttlNanos();
     this.maxHoldNanos = terms.maxHoldNanos();
@@ -123,6 +133,16 @@ final class Hold {
 
   AdvisorySession session() {
     return session;
+  }
+
+  /**
+   * Whether it is worth a question whether anybody waits. Not after a hold of an instant that was
+   * had at once: who finds a lock held shows that and tries once more before it waits, and that
+   * takes two round trips, in which an instant is over. Should one be quicker, it polls; and who
+   * had to wait asks for the next.
+   */
+  boolean maybeAwaited() {
+    return contended || heldNanos() > INSTANT_NANOS;
   }
 
   long ttlNanos() {

@@ -6,6 +6,7 @@ import dev.lukko.LockClient;
 import dev.lukko.LockException;
 import dev.lukko.LockListener;
 import dev.lukko.LockRequest;
+import dev.lukko.spi.ProcessName;
 import dev.lukko.time.Scheduler;
 import dev.lukko.time.Ticker;
 import java.sql.Connection;
@@ -199,7 +200,7 @@ public final class PostgresAdvisoryLocks implements LockClient {
     Duration retryDelay = Duration.ofMillis(50);
     Duration retryJitter = Duration.ofMillis(50);
     Duration probeInterval = Duration.ofSeconds(1);
-    String description = ProcessHandle.current().pid() + "@" + HostName.local();
+    String description = ProcessName.get();
     final List<LockListener> listeners = new ArrayList<>();
     LockKey.Maker keys = LockKey::of;
     Ticker ticker = Ticker.system();

@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
 import javax.sql.DataSource;
 
 /**
- * What this package keeps in the database: a sequence and four tables in a schema of their own.
+ * What this package keeps in the database: a sequence and six tables in a schema of their own.
  *
  * <p>Nothing is created behind anybody's back. Print {@link #ddl()} into a migration, or call
  * {@link #create(DataSource)}; both give the same objects. The version is kept in the table {@code

@@ -89,6 +89,18 @@ final class SchemaDdl {
             'Rows in the hands of a worker; an entry whose rows are free tells of a crash'
           """,
           """
+          CREATE TABLE IF NOT EXISTS ${s}.job (
+            job     text        PRIMARY KEY,
+            tick    timestamptz NOT NULL,
+            token   bigint      NOT NULL,
+            outcome text        NOT NULL
+          )
+          """,
+          """
+          COMMENT ON TABLE ${s}.job IS
+            'The last run of each job; decides whether a scheduled instant has had its run'
+          """,
+          """
           CREATE TABLE IF NOT EXISTS ${s}.job_run (
             job         text        NOT NULL,
             tick        timestamptz NOT NULL,
@@ -98,11 +110,11 @@ final class SchemaDdl {
             finished_at timestamptz,
             outcome     text        NOT NULL DEFAULT 'RUNNING',
             error       text,
-            PRIMARY KEY (job, tick)
+            PRIMARY KEY (job, tick, token)
           )
           """,
           """
-          COMMENT ON TABLE ${s}.job_run IS 'One row for each scheduled instant of a job that ran'
+          COMMENT ON TABLE ${s}.job_run IS 'The history of jobs, for people; may be deleted'
           """,
           """
           CREATE TABLE IF NOT EXISTS ${s}.schema_version (

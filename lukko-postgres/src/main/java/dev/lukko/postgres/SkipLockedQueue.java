@@ -1,6 +1,7 @@
 package dev.lukko.postgres;
 
 import dev.lukko.LockException;
+import dev.lukko.spi.ProcessName;
 import dev.lukko.time.Scheduler;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -73,7 +74,7 @@ public final class SkipLockedQueue implements AutoCloseable {
     sql =
         new QueueSql(
             table, name, builder.schema.name(), builder.ageing, maxAttempts, builder.ordered);
-    String worker = ProcessHandle.current().pid() + "@" + HostName.local();
+    String worker = ProcessName.get();
     ledger = new ClaimLedger(dataSource, builder.schema.name(), sql.ledgerName(), worker);
     signal = new QueueSignal(dataSource, sql.ledgerName(), builder.pollInterval);
     window = new ScanWindow(builder.slowScanNanos);

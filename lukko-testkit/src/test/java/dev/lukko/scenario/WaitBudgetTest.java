@@ -8,10 +8,14 @@ import dev.lukko.LockBusyException;
 import dev.lukko.LockNotAcquiredException;
 import dev.lukko.LockRequest;
 import dev.lukko.redlock.Redlock;
+import dev.lukko.spi.GrantRequest;
+import dev.lukko.spi.LockEntry;
 import dev.lukko.testkit.EntryPoint;
+import dev.lukko.testkit.FaultyNode;
 import dev.lukko.testkit.FaultyNode.Fault;
 import dev.lukko.testkit.LockCall;
 import dev.lukko.testkit.LockCall.Outcome;
+import java.util.List;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -66,6 +70,27 @@ class WaitBudgetTest {
       rig.stores.forEach(store -> store.forget()); // No hint comes from this.
       rig.time.advance(ms(1));
       assertThat(call.outcome()).isEqualTo(Outcome.GRANTED);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void isOverrunByNoMoreThanOneNodeTimeoutWhenTheTokenNeedsASecondQuestion(
+        EntryPoint entryPoint) {
+      LockEntry former = new LockEntry(List.of(Rig.R), "former", false);
+      rig.store(1).grant(new GrantRequest(former, 1_000, GrantRequest.MAX_COUNTER / 2, null));
+      rig.store(1).release(former);
+      rig.node(1).fault(Fault.HOLD_REPLIES);
+      rig.node(2).fault(Fault.HOLD_REPLIES);
+      rig.node(3).fault(Fault.DOWN);
+      LockCall call = entryPoint.call(rig.client(), Rig.request(ms(10_000), ms(0)));
+      rig.time.advance(ms(400));
+      rig.main().nodes().forEach(FaultyNode::releaseHeld); // Grants; the second question hangs.
+      rig.time.advance(ms(99));
+      assertThat(call.isWaiting()).isTrue();
+
+      rig.time.advance(ms(2));
+
+      assertThat(call.outcome()).isEqualTo(Outcome.UNREACHABLE);
     }
 
     @ParameterizedTest

@@ -1,17 +1,18 @@
-package dev.lukko.redlock;
+package dev.lukko.spi;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** The name of this process for people: process id and host name. Nothing rests on it. */
-final class ProcessName {
+public final class ProcessName {
   private static final int MAX_HOST_LENGTH = 40;
   private static final String NAME = ProcessHandle.current().pid() + "@" + host();
 
   private ProcessName() {}
 
-  static String get() {
+  /** The process id, an at sign, and the host name: at most 60 characters. */
+  public static String get() {
     return NAME;
   }
 

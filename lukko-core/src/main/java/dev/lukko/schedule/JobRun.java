@@ -1,0 +1,47 @@
+package dev.lukko.schedule;
+
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * One run in the history of a job.
+ *
+ * @param job the job
+ * @param tick the scheduled instant that it was for
+ * @param fencingToken the token of the lease under which it ran; no two runs of a job share one
+ * @param runner which replica ran it
+ * @param startedAt when it began, by the store's clock
+ * @param finishedAt when it ended; empty while it runs, and for ever if its replica died
+ * @param outcome how it ended
+ * @param error why it failed, if it did
+ */
+public record JobRun(
+    String job,
+    Instant tick,
+    long fencingToken,
+    String runner,
+    Instant startedAt,
+    Optional<Instant> finishedAt,
+    Outcome outcome,
+    Optional<String> error) {
+
+  /** How a run stands. */
+  public enum Outcome {
+    /** It has begun, and nobody has said how it ended: it runs, or its replica died. */
+    RUNNING,
+    /** The body returned. */
+    SUCCEEDED,
+    /** The body threw. */
+    FAILED,
+    /** The lease was lost while the body ran. */
+    LOST,
+    /** The tick was too late to be run; the body was not called. */
+    SKIPPED,
+    /** Another run of the job began, under a higher token, before this one said how it ended. */
+    ABANDONED
+  }
+
+  JobRun ended(Outcome how, Optional<String> why, Instant when) {
+    return new JobRun(job, tick, fencingToken, runner, startedAt, Optional.of(when), how, why);
+  }
+}
