@@ -7,6 +7,7 @@ module dev.lukko.testkit {
 
   exports dev.lukko.testkit;
   exports dev.lukko.testkit.contract;
+  exports dev.lukko.testkit.sim;
 
   // JUnit calls the tests of the contract, whose groups are package-private.
   opens dev.lukko.testkit.contract;

@@ -1,6 +1,8 @@
 package dev.lukko.cli;
 
 import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Where a node is, as its URL says.
@@ -14,6 +16,7 @@ record NodeAddress(String url, String scheme, String server) {
 
   private static final int DEFAULT_PORT = 6379;
   private static final String SOCKET = "redis-socket";
+  private static final Pattern MASTER = Pattern.compile("[?&](sentinelMasterId=[^&]*)");
 
   static NodeAddress parse(String url) {
     int end = url.indexOf("://");
@@ -36,12 +39,17 @@ record NodeAddress(String url, String scheme, String server) {
               + String.join(", ", NodeConnector.SCHEMES));
     }
     String rest = url.substring(end + 3);
-    if (scheme.equals(SOCKET)) {
-      return new NodeAddress(url, scheme, rest.substring(rest.lastIndexOf('@') + 1));
-    }
     String place = rest.substring(rest.lastIndexOf('@') + 1);
+    String beforeQuery = place.split("\\?", 2)[0];
+    if (scheme.equals(SOCKET)) {
+      return new NodeAddress(url, scheme, beforeQuery);
+    }
     if (scheme.endsWith("-sentinel") || scheme.endsWith("-cluster")) {
-      return new NodeAddress(url, scheme, place.toLowerCase(Locale.ROOT));
+      Matcher master = MASTER.matcher(place);
+      return new NodeAddress(
+          url,
+          scheme,
+          beforeQuery.toLowerCase(Locale.ROOT) + (master.find() ? "?" + master.group(1) : ""));
     }
     String location = place.split("[/?#]", 2)[0];
     return new NodeAddress(url, scheme, server(url, location.toLowerCase(Locale.ROOT)));

@@ -2,6 +2,12 @@ package dev.lukko.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lukko.testkit.TestCertificates;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -15,6 +21,10 @@ class UsageTest {
 
   /** Nobody listens here; a command that is refused before any I/O does not notice. */
   private static final String NODE = "redis://127.0.0.1:1";
+
+  private static final String SOCKET = "--node=redis-socket:///a";
+
+  private static final Path CACERT = certificate();
 
   private static final String COLUMN_1 = "--fence-column=1";
 
@@ -49,6 +59,14 @@ class UsageTest {
         wrong("has the port 'x'", "status", "--node", "redis://h:x", "r"),
         wrong("given twice", "status", "--node", NODE, "--node", NODE, "r"),
         wrong("given twice", "status", "--node=redis://H", "--node=rediss://h:6379/2", "r"),
+        wrong("given twice", "status", "--node=redis-socket:///a?database=1", SOCKET, "r"),
+        wrong("no parameter sentinelMasterId", "status", "--node=redis-sentinel://h", "r"),
+        wrong("has an unknown parameter", "status", "--node=redis://h?password=s3cret", "r"),
+        wrong("has several hosts", "status", "--node=redis://h,i", "r"),
+        wrong("--cert and --key go together", "status", "--cert=c.pem", "--node", NODE, "r"),
+        wrong("it must begin with rediss", "doctor", "--cacert=" + CACERT, "--node", NODE),
+        wrong("cacert is /none; it must", "doctor", "--cacert=/none", "--node", NODE),
+        wrong("--timeout is 1 ms; it must", "doctor", "--timeout=1ms", "--node", NODE),
         wrong("missing required option: '--dialect=NAME'", "ddl"),
         wrong("unknown dialect 'oracle'; known are postgres,", "ddl", "--dialect", "oracle"),
         wrong("--fence: table is \"a-b\"; it must", "ddl", "--dialect=h2", "--fence=a-b"),
@@ -57,6 +75,16 @@ class UsageTest {
         wrong("fenceColumn is \"1\"", "ddl", "--dialect=postgres", "--fence-trigger=a", COLUMN_1),
         wrong("goes with --fence-trigger", "ddl", "--dialect=postgres", COLUMN_1),
         wrong("nothing to print", "ddl", "--dialect=postgres", "--no-lock"));
+  }
+
+  private static Path certificate() {
+    try (TestCertificates authority = TestCertificates.create()) {
+      Path copy = Files.createTempFile("lukko-ca-", ".pem");
+      copy.toFile().deleteOnExit();
+      return Files.copy(authority.authority(), copy, StandardCopyOption.REPLACE_EXISTING);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   private static Arguments wrong(String message, String... args) {
@@ -71,6 +99,7 @@ class UsageTest {
     assertThat(invocation.err()).startsWith("lukko: ").contains(message).containsOnlyOnce("\n");
     assertThat(invocation.err()).endsWith(" --help')\n");
     assertThat(invocation.out()).isEmpty();
+    assertThat(invocation.err()).doesNotContain("s3cret");
     assertThat(invocation.exitCode()).isEqualTo(64);
   }
 
@@ -117,7 +146,7 @@ class UsageTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"", "run", "status", "demo", "ddl"})
+  @ValueSource(strings = {"", "run", "status", "doctor", "demo", "ddl"})
   void helpTellsOfExamplesAndExitCodesInEightyColumns(String command) {
     Invocation invocation =
         command.isEmpty() ? Invocation.of("--help") : Invocation.of(command, "--help");

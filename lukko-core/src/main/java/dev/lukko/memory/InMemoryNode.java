@@ -199,13 +199,16 @@ public final class InMemoryNode implements LockNode {
         atomically(
             () -> {
               boolean held = false;
+              int most = 0;
               for (MemorySlot slot : slotsOf(entry, ticker.nanoTime())) {
                 if (slot.remove(entry.owner())) {
+                  List<Runnable> told = watchers.getOrDefault(slot.resource, List.of());
                   held = true;
-                  hints.addAll(watchers.getOrDefault(slot.resource, List.of()));
+                  most = Math.max(most, told.size());
+                  hints.addAll(told);
                 }
               }
-              return held ? new ReleaseReply.Released() : new ReleaseReply.NotHeld();
+              return held ? new ReleaseReply.Released(most) : new ReleaseReply.NotHeld();
             });
     hints.forEach(Runnable::run);
     return reply;

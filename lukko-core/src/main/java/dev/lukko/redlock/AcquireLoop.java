@@ -14,7 +14,6 @@ import dev.lukko.time.Scheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -105,9 +104,6 @@ final class AcquireLoop {
             leaveNothing();
           }
         });
-    if (budgetNanos != BY_RETRY_COUNT) {
-      setDeadline(0);
-    }
     if (mayWait() && context.waitRoom.joinIfLine(this)) {
       synchronized (this) {
         nextBeatNanos = startNanos + beatNanos();
@@ -148,6 +144,9 @@ final class AcquireLoop {
     }
     asked.start(context.scheduler);
     deadline.begin(asked);
+    if (budgetNanos != BY_RETRY_COUNT && !deadline.isSet()) {
+      setDeadline(0); // Not before its first round: it has one in any case.
+    }
   }
 
   private GrantRound newRound() {
@@ -347,6 +346,7 @@ final class AcquireLoop {
         state = State.WAITING;
         if (wokenWhileAsking) {
           nextRoundNanos = context.ticker.nanoTime() + holdBackNanos();
+          byHint = true;
         }
       }
     }
@@ -381,10 +381,8 @@ final class AcquireLoop {
     synchronized (this) {
       loss = lastLoss;
     }
-    if (loss != null) {
+    if (loss != null) { // Else a round under way has just ended the call.
       fail(loss.toException().apply(attempt(mayWait())));
-    } else {
-      fail(new LockException("the call for " + resources() + " has made no round in its time"));
     }
   }
 
@@ -456,7 +454,7 @@ final class AcquireLoop {
 
   private long beatNanos() {
     return context.settings.retryDelayNanos()
-        + (long) (ThreadLocalRandom.current().nextDouble() * context.settings.retryJitterNanos());
+        + (long) (context.jitter.getAsDouble() * context.settings.retryJitterNanos());
   }
 
   private void planNextRound(Loss loss) {
@@ -482,8 +480,8 @@ final class AcquireLoop {
     return WaitPlan.holdBackNanos(
         splits,
         context.settings.retryJitterNanos(),
-        context.waitRoom.hasRivals(this),
-        ThreadLocalRandom.current().nextDouble());
+        context.waitRoom.turnsToLetPass(this, context.jitter.getAsDouble()),
+        context.jitter.getAsDouble());
   }
 
   /** Sets the timer for whatever comes first: the next beat, the next round, or the deadline. */
@@ -539,6 +537,9 @@ final class AcquireLoop {
    * follow one another at once do not pile up on the stack.
    */
   void wake() {
+    if (isHoldingBack()) {
+      context.waitRoom.hintEnded(this, false); // One of those that it let pass has won.
+    }
     long holdBack = holdBackNanos();
     boolean first = context.waitRoom.isFirst(this);
     boolean nested = WAKING.get();
@@ -582,10 +583,16 @@ final class AcquireLoop {
     }
   }
 
+  /** Whether a hint has led to the round that has just ended. */
   private synchronized boolean takeByHint() {
     boolean taken = byHint;
     byHint = false;
     return taken;
+  }
+
+  /** Whether this call still lets others pass after an earlier hint. */
+  private synchronized boolean isHoldingBack() {
+    return byHint && state == State.WAITING;
   }
 
   // ---- the end

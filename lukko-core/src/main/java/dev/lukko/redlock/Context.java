@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.DoubleSupplier;
 
 /** What all parts of one client share. */
 final class Context {
@@ -17,6 +18,7 @@ final class Context {
   final Events events;
   final Proposals proposals;
   final Owners owners;
+  final DoubleSupplier jitter;
   final WaitRoom waitRoom;
   final Admission admission;
   final NodeStates nodeStates;
@@ -27,14 +29,20 @@ final class Context {
   final Set<Hold> holds = ConcurrentHashMap.newKeySet();
 
   Context(
-      List<LockNode> nodes, Settings settings, Ticker ticker, Scheduler scheduler, Events events) {
+      List<LockNode> nodes,
+      Settings settings,
+      Ticker ticker,
+      Scheduler scheduler,
+      Events events,
+      Entropy entropy) {
     this.nodes = nodes;
     this.settings = settings;
     this.ticker = ticker;
     this.scheduler = scheduler;
     this.events = events;
     this.proposals = new Proposals(ticker);
-    this.owners = new Owners(ticker);
+    this.owners = new Owners(entropy.owners(), ticker);
+    this.jitter = entropy.jitter();
     this.waitRoom = new WaitRoom(nodes);
     this.nodeStates = new NodeStates(events);
     this.admission =

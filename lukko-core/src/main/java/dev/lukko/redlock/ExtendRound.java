@@ -7,6 +7,8 @@ import dev.lukko.spi.NodeFault;
 import dev.lukko.spi.Unknown;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +22,7 @@ final class ExtendRound extends Round<ExtendReply> {
   private final long ttlMillis;
   private final Hold.Extension extension;
   private volatile boolean repairing;
+  private final AtomicInteger openRepairs = new AtomicInteger();
 
   ExtendRound(
       List<LockNode> nodes,
@@ -42,6 +45,33 @@ final class ExtendRound extends Round<ExtendReply> {
     return taken ? LossReason.TAKEN_OVER : LossReason.NOT_HELD;
   }
 
+  long ttlNanos() {
+    return TimeUnit.MILLISECONDS.toNanos(ttlMillis);
+  }
+
+  /** Whether a node has done what it was asked. */
+  boolean isExtendedAt(int node) {
+    return replies().get(node) instanceof ExtendReply.Extended;
+  }
+
+  /** Whether a node may apply a request of this round only later, behind a newer one. */
+  boolean isOpenAt(int node) {
+    ExtendReply reply = replies().get(node);
+    return reply == null
+        || reply instanceof Unknown
+        || (reply instanceof ExtendReply.Missing && openRepairs.get() > 0);
+  }
+
+  /** Whether no node can apply a request of this round any more. */
+  boolean isAnswered() {
+    for (int node = 0; node < nodes().size(); node++) {
+      if (isOpenAt(node)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   /** Puts the entry back on the nodes that lack it, now and as their late replies come in. */
   void repairMissing() {
     repairing = true;
@@ -57,9 +87,13 @@ final class ExtendRound extends Round<ExtendReply> {
     if (hold.isEnded() || !hold.isValid()) {
       return;
     }
+    openRepairs.incrementAndGet();
     node.repair(hold.entry(), ttlMillis, hold.token())
         .whenComplete(
             (reply, failure) -> {
+              if (reply != null && !(reply instanceof Unknown)) {
+                openRepairs.decrementAndGet();
+              }
               if (hold.isEnded()) {
                 node.release(hold.entry());
               }

@@ -32,6 +32,10 @@ final class HardDeadline {
     this.onPassed = onPassed;
   }
 
+  synchronized boolean isSet() {
+    return timer != null;
+  }
+
   /** Sets the deadline, or moves it. */
   synchronized void set(long nanosFromNow) {
     if (over) {

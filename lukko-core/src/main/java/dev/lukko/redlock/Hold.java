@@ -58,6 +58,7 @@ final class Hold {
   private @Nullable CompletableFuture<LossReason> lost;
   private @Nullable CompletableFuture<ReleaseOutcome> release;
   private @Nullable CompletableFuture<Boolean> lastExtension;
+  private final EarlierExtensions earlier = new EarlierExtensions();
 
   Hold(
       Context context,
@@ -301,18 +302,22 @@ final class Hold {
       watchdog.arm();
     }
     Extension extension = new Extension(start, wallStart, ttlNanos, result);
-    new ExtendRound(
+    ExtendRound round =
+        new ExtendRound(
             context.nodes,
             context.settings.nodeTimeoutNanos(ttlNanos),
             this,
             TimeUnit.NANOSECONDS.toMillis(ttlNanos),
-            extension)
-        .start(context.scheduler);
+            extension);
+    synchronized (this) {
+      earlier.add(round);
+    }
+    round.start(context.scheduler);
   }
 
   void onExtensionDecided(ExtendRound round, Tally tally, Extension extension) {
     if (tally.won()) {
-      if (moveWindow(extension)) {
+      if (moveWindow(extension, round)) {
         watchdog.arm();
         round.repairMissing();
         context.events.emit(
@@ -346,16 +351,20 @@ final class Hold {
     }
   }
 
-  private boolean moveWindow(Extension extension) {
+  private boolean moveWindow(Extension extension, ExtendRound round) {
     if (!isValid()) {
       return false; // It ended while the answers were on their way; a lost lease is never revived.
     }
-    ValidityWindow moved =
-        context.window(extension.startNanos(), extension.wallStartMicros(), extension.ttlNanos());
     synchronized (this) {
       if (state != State.HELD) {
         return false;
       }
+      long keptNanos =
+          earlier.areHarmlessTo(extension.ttlNanos())
+              ? extension.ttlNanos()
+              : Math.min(extension.ttlNanos(), earlier.keptNanos(round));
+      ValidityWindow moved =
+          context.window(extension.startNanos(), extension.wallStartMicros(), keptNanos);
       window = limit == null ? moved : moved.upTo(limit);
     }
     return isValid();
@@ -384,7 +393,7 @@ final class Hold {
               context.nodes,
               context.settings.nodeTimeoutNanos(watchdog.ttlNanos()),
               entryRelease,
-              ended -> onReleased(ended, outcome),
+              (round, ended) -> onReleased(ended, round.watchers(), outcome),
               outcome::completeExceptionally)
           .start(context.scheduler);
     } else {
@@ -393,12 +402,14 @@ final class Hold {
           new ReleaseOutcome(
               ReleaseOutcome.Status.NOT_HELD,
               Answers.of(context.nodes, Collections.nCopies(context.nodes.size(), null))),
+          0,
           outcome);
     }
     return outcome;
   }
 
-  private void onReleased(ReleaseOutcome ended, CompletableFuture<ReleaseOutcome> outcome) {
+  private void onReleased(
+      ReleaseOutcome ended, int watchers, CompletableFuture<ReleaseOutcome> outcome) {
     synchronized (this) {
       deniedAtRelease = ended.status() == ReleaseOutcome.Status.NOT_HELD;
     }
@@ -409,7 +420,7 @@ final class Hold {
     }
     Duration held = Duration.ofNanos(context.ticker.nanoTime() - acquiredNanos);
     context.events.emit(() -> new LockEvent.Released(entry.resources(), token, held, ended));
-    context.waitRoom.releasedHere(entry.resources());
+    context.waitRoom.releasedHere(entry.resources(), watchers);
     outcome.complete(ended);
   }
 }

@@ -6,10 +6,11 @@ import java.security.SecureRandom;
 
 /** Makes the owner values of one client, a fresh one for every round. */
 final class Owners {
-  private final SecureRandom random = new SecureRandom();
+  private final SecureRandom random;
   private final Ticker ticker;
 
-  Owners(Ticker ticker) {
+  Owners(SecureRandom random, Ticker ticker) {
+    this.random = random;
     this.ticker = ticker;
   }
 

@@ -6,6 +6,7 @@ import dev.lukko.spi.LockNode;
 import dev.lukko.spi.ProcessName;
 import dev.lukko.time.Scheduler;
 import dev.lukko.time.Ticker;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -56,6 +57,7 @@ public final class RedlockBuilder {
   private @Nullable String description;
   private Ticker ticker = Ticker.system();
   private @Nullable Scheduler scheduler;
+  private @Nullable SecureRandom random;
 
   RedlockBuilder() {}
 
@@ -229,6 +231,15 @@ public final class RedlockBuilder {
   }
 
   /**
+   * Replaces the source of owner values and of retry jitter, for simulations that can be repeated.
+   * Not for production: whoever can guess an owner value can release its lock.
+   */
+  public RedlockBuilder random(SecureRandom replacement) {
+    this.random = Objects.requireNonNull(replacement, "random");
+    return this;
+  }
+
+  /**
    * The client. Asks the nodes who they are, and waits for that no longer than half a second; a
    * node that cannot be reached yet may join later.
    *
@@ -260,7 +271,14 @@ public final class RedlockBuilder {
         nodes.stream().<LockNode>map(node -> new GuardedNode(node, releases)).toList();
     try {
       List<LockNode> verified = Admission.verified(guarded, strict, quarantine);
-      Context context = new Context(verified, settings, ticker, used, new Events(listeners, used));
+      Context context =
+          new Context(
+              verified,
+              settings,
+              ticker,
+              used,
+              new Events(listeners, used),
+              random == null ? Entropy.system() : Entropy.of(random));
       return new Redlock(context, releases, closeNodes, scheduler == null);
     } catch (LockException refused) {
       if (scheduler == null) {

@@ -8,25 +8,37 @@ import dev.lukko.spi.ReleaseReply;
 import dev.lukko.spi.Unknown;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The end of a hold: delete this entry, if it is still this owner's. */
 final class ReleaseRound extends Round<ReleaseReply> {
   private final EntryRelease release;
-  private final Consumer<ReleaseOutcome> onOutcome;
+  private final BiConsumer<ReleaseRound, ReleaseOutcome> onOutcome;
   private final Consumer<RuntimeException> onMistake;
 
   ReleaseRound(
       List<LockNode> nodes,
       long timeoutNanos,
       EntryRelease release,
-      Consumer<ReleaseOutcome> onOutcome,
+      BiConsumer<ReleaseRound, ReleaseOutcome> onOutcome,
       Consumer<RuntimeException> onMistake) {
     super(nodes, timeoutNanos);
     this.release = release;
     this.onOutcome = onOutcome;
     this.onMistake = onMistake;
+  }
+
+  /** How many clients watch the resource, by the answers that are in. */
+  int watchers() {
+    int most = 0;
+    for (ReleaseReply reply : replies()) {
+      if (reply instanceof ReleaseReply.Released released) {
+        most = Math.max(most, released.watchers());
+      }
+    }
+    return most;
   }
 
   @Override
@@ -50,7 +62,7 @@ final class ReleaseRound extends Round<ReleaseReply> {
   void onDecided(Tally tally) {
     Status status =
         tally.won() ? Status.RELEASED : tally.refuted() ? Status.NOT_HELD : Status.UNKNOWN;
-    onOutcome.accept(new ReleaseOutcome(status, Answers.of(nodes(), replies())));
+    onOutcome.accept(this, new ReleaseOutcome(status, Answers.of(nodes(), replies())));
   }
 
   @Override

@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class WaitPlan {
   private static final long WATCHED_POLL_NANOS = TimeUnit.SECONDS.toNanos(1);
-  private static final long RIVALS_NANOS = TimeUnit.MICROSECONDS.toNanos(250);
+  private static final long TURN_NANOS = TimeUnit.MICROSECONDS.toNanos(250);
   private static final long AFTER_EXPIRY_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
   private WaitPlan() {}
@@ -44,20 +44,20 @@ final class WaitPlan {
   }
 
   /**
-   * How long to hold back after a wake-up: a random part of a bound. Those who split the votes of a
-   * quorum shall not meet again, so their bound doubles with each split in a row; and clients that
-   * race for one lock get even chances, whoever heard of it first.
+   * How long to hold back after a wake-up. Those who split the votes of a quorum shall not meet
+   * again: a random part of a bound that doubles with each split in a row. Otherwise a step for
+   * each client that is to go first.
    *
    * @param splits how many rounds in a row found the votes split
    * @param jitterNanos the retry jitter, the bound of all bounds
-   * @param rivals whether other clients race for the lock
+   * @param turns how many clients are to go first
    * @param random a random number from 0 (inclusive) to 1 (exclusive)
    */
-  static long holdBackNanos(int splits, long jitterNanos, boolean rivals, double random) {
-    long bound = rivals ? RIVALS_NANOS : 0;
+  static long holdBackNanos(int splits, long jitterNanos, int turns, double random) {
     if (splits > 0) {
-      bound = Math.max(bound, TimeUnit.MILLISECONDS.toNanos(1L << Math.min(splits, 10)));
+      long bound = TimeUnit.MILLISECONDS.toNanos(1L << Math.min(splits, 10));
+      return (long) (random * Math.min(bound, jitterNanos));
     }
-    return (long) (random * Math.min(bound, jitterNanos));
+    return Math.min(turns * TURN_NANOS, jitterNanos);
   }
 }

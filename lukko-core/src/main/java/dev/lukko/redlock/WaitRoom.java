@@ -21,8 +21,6 @@ import org.jspecify.annotations.Nullable;
  * wakes the first waiter, and it alone; the second is woken by the first's departure.
  */
 final class WaitRoom {
-  private static final int ROUNDS_OF_RIVALRY = 16;
-
   private final List<LockNode> nodes;
   private final int watchable;
   private final Map<List<String>, Line> lines = new HashMap<>();
@@ -112,26 +110,34 @@ final class WaitRoom {
     }
   }
 
-  /**
-   * Takes note of how a round ended that a hint had begun: whether another client was faster. For
-   * some rounds after that the waiters of this line hold back a little, each for a random time;
-   * hints reach the clients always in the same order, and the first would win every time.
-   */
+  /** Takes note of how a round ended that a hint had begun: whether another client was faster. */
   synchronized void hintEnded(AcquireLoop waiter, boolean won) {
     Line line = lines.get(waiter.resources());
     if (line != null) {
-      line.rivalry = won ? Math.max(0, line.rivalry - 1) : ROUNDS_OF_RIVALRY;
+      line.turns.ended(won);
     }
   }
 
-  /** Whether other clients wait for the same, as far as the last rounds have told. */
-  synchronized boolean hasRivals(AcquireLoop waiter) {
+  /** How many other clients this one shall let pass, as far as the last rounds have told. */
+  synchronized int turnsToLetPass(AcquireLoop waiter, double random) {
     Line line = lines.get(waiter.resources());
-    return line != null && line.rivalry > 0;
+    return line == null ? 0 : line.turns.toLetPass(random);
   }
 
-  /** A hold of this client has ended; a hint for those who get none from the nodes. */
-  void releasedHere(List<String> resources) {
+  /**
+   * A hold of this client has ended; a hint for those who get none from the nodes.
+   *
+   * @param watchers how many clients a node has told of it, as far as nodes know
+   */
+  void releasedHere(List<String> resources, int watchers) {
+    if (watchers > 0) {
+      synchronized (this) {
+        Line line = lines.get(resources);
+        if (line != null) {
+          line.turns.others(watchers - 1); // This client is one of them.
+        }
+      }
+    }
     if (isWatched()) {
       return; // All clients hear of it at the same time, this one has no head start.
     }
@@ -181,7 +187,7 @@ final class WaitRoom {
   private static final class Line {
     final Deque<AcquireLoop> waiters = new ArrayDeque<>();
     final BitSet hinted = new BitSet();
-    int rivalry;
+    final Turns turns = new Turns();
     private @Nullable List<LockNode.Watch> watches = new ArrayList<>();
 
     void add(LockNode.Watch watch) {

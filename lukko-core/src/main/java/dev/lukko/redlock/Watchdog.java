@@ -13,6 +13,8 @@ import org.jspecify.annotations.Nullable;
 final class Watchdog {
   private static final long SHORTEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
+  private static final long STOOD_STILL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
   private final Context context;
   private final Hold hold;
   private final long ttlNanos;
@@ -49,6 +51,7 @@ final class Watchdog {
     if (timer != null) {
       timer.cancel();
     }
+    long readNanos = context.ticker.nanoTime();
     long delay = hold.remainingNanos();
     if (extending && !underWay && !abandoned && !hold.isAtLimit()) {
       delay = Math.min(delay, untilExtensionNanos());
@@ -57,6 +60,11 @@ final class Watchdog {
       return; // Asking for the remaining time has found the hold ended.
     }
     timer = context.scheduler.schedule(this::wake, delay);
+    if (context.ticker.nanoTime() - readNanos > STOOD_STILL_NANOS) {
+      // The process stood still while this was worked out: the timer would be late by as much.
+      timer.cancel();
+      timer = context.scheduler.schedule(this::wake, 0);
+    }
   }
 
   synchronized void stop() {

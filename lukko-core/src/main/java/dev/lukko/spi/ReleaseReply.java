@@ -4,8 +4,18 @@ package dev.lukko.spi;
 public sealed interface ReleaseReply
     permits ReleaseReply.Released, ReleaseReply.NotHeld, NodeFault {
 
-  /** The owner held at least one of the resources, and holds none now. */
-  record Released() implements ReleaseReply {}
+  /**
+   * The owner held at least one of the resources, and holds none now.
+   *
+   * @param watchers how many clients watch one of the resources and were given a hint, as far as
+   *     the node knows; zero if it does not
+   */
+  record Released(int watchers) implements ReleaseReply {
+    /** A release of which the node does not know whether anybody was told. */
+    public Released() {
+      this(0);
+    }
+  }
 
   /** The owner held none of the resources. */
   record NotHeld() implements ReleaseReply {}

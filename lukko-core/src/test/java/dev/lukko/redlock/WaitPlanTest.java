@@ -73,22 +73,24 @@ class WaitPlanTest {
   @Test
   void holdsBackAfterSplitsOnlyAndLongerWithEach() {
     long jitter = TimeUnit.MILLISECONDS.toNanos(200);
-    assertThat(WaitPlan.holdBackNanos(0, jitter, false, 0.99)).isZero();
-    assertThat(WaitPlan.holdBackNanos(1, jitter, false, 0.5)).isEqualTo(1_000_000);
-    assertThat(WaitPlan.holdBackNanos(2, jitter, false, 0.5)).isEqualTo(2_000_000);
-    assertThat(WaitPlan.holdBackNanos(3, jitter, false, 0)).isZero();
+    assertThat(WaitPlan.holdBackNanos(0, jitter, 0, 0.99)).isZero();
+    assertThat(WaitPlan.holdBackNanos(1, jitter, 0, 0.5)).isEqualTo(1_000_000);
+    assertThat(WaitPlan.holdBackNanos(2, jitter, 0, 0.5)).isEqualTo(2_000_000);
+    assertThat(WaitPlan.holdBackNanos(3, jitter, 0, 0)).isZero();
     for (int splits = 1; splits < 100; splits++) {
-      assertThat(WaitPlan.holdBackNanos(splits, jitter, false, 0.999)).isBetween(1L, jitter - 1);
+      assertThat(WaitPlan.holdBackNanos(splits, jitter, 0, 0.999)).isBetween(1L, jitter - 1);
     }
-    assertThat(WaitPlan.holdBackNanos(5, 0, false, 0.5)).isZero();
-    assertThat(WaitPlan.holdBackNanos(Integer.MAX_VALUE, jitter, false, 0.5)).isEqualTo(jitter / 2);
+    assertThat(WaitPlan.holdBackNanos(5, 0, 0, 0.5)).isZero();
+    assertThat(WaitPlan.holdBackNanos(Integer.MAX_VALUE, jitter, 0, 0.5)).isEqualTo(jitter / 2);
   }
 
   @Test
-  void rivalsHoldBackForUpToAQuarterOfAMillisecond() {
+  void holdsBackOneStepForEachClientThatGoesFirst() {
     long jitter = 200_000_000;
-    assertThat(WaitPlan.holdBackNanos(0, jitter, true, 0.5)).isEqualTo(125_000);
-    assertThat(WaitPlan.holdBackNanos(0, 0, true, 0.5)).isZero();
-    assertThat(WaitPlan.holdBackNanos(3, jitter, true, 0.5)).isEqualTo(4_000_000);
+    assertThat(WaitPlan.holdBackNanos(0, jitter, 1, 0.5)).isEqualTo(250_000);
+    assertThat(WaitPlan.holdBackNanos(0, jitter, 3, 0.5)).isEqualTo(750_000);
+    assertThat(WaitPlan.holdBackNanos(0, 0, 3, 0.5)).isZero();
+    assertThat(WaitPlan.holdBackNanos(0, jitter, 10_000, 0.5)).isEqualTo(jitter);
+    assertThat(WaitPlan.holdBackNanos(3, jitter, 3, 0.5)).isEqualTo(4_000_000);
   }
 }

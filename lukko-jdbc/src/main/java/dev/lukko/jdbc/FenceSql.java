@@ -47,6 +47,20 @@ final class FenceSql {
     };
   }
 
+  /** Takes token, token again for a write, the names, token, and token again for a strict write. */
+  static String update(Dialect dialect, String table, Contact contact, int rows) {
+    return "UPDATE "
+        + table
+        + " SET token = ?, "
+        + (contact == Contact.READ ? "" : "written = ?, ")
+        + "touched_at = "
+        + Dialects.nowMillis(dialect)
+        + " WHERE resource IN ("
+        + repeat("?", rows, ", ")
+        + ") AND token <= ?"
+        + (contact == Contact.WRITE_ONCE ? " AND written < ?" : "");
+  }
+
   static String read(Dialect dialect, String table, int rows) {
     return "SELECT resource, token, written"
         + (dialect == Dialect.MYSQL ? ", contact" : ", 0")

@@ -32,6 +32,11 @@ final class LockWait {
     return wait;
   }
 
+  /** What the bound was before; in milliseconds, except on MySQL. */
+  long previousMillis() {
+    return Long.parseLong(previous);
+  }
+
   void restore() throws SQLException {
     write(previous);
   }

@@ -78,9 +78,11 @@ final class LockWaits implements AutoCloseable {
   }
 
   private static boolean isWaitOfH2(StackTraceElement frame) {
-    return frame.getClassName().startsWith("org.h2.")
-        && (frame.getMethodName().equals("waitFor")
-            || frame.getMethodName().equals("filterConcurrentUpdate"));
+    String method = frame.getMethodName();
+    return frame.getClassName().equals(H2FirstContact.class.getName())
+        ? method.equals("pause")
+        : frame.getClassName().startsWith("org.h2.")
+            && (method.equals("waitFor") || method.equals("filterConcurrentUpdate"));
   }
 
   private static long number(Connection connection, String sql, long... arguments)

@@ -6,12 +6,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
-import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.commands.ProtocolCommand;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 /** One request on its way, and who waits for its reply. */
 record Exchange(
-    Command command,
+    ProtocolCommand command,
     List<String> arguments,
     BiConsumer<@Nullable Object, @Nullable Throwable> then) {
 

@@ -71,6 +71,7 @@ final class AdvisorySql {
         LEFT JOIN pg_stat_activity a ON a.pid = l.pid
         LEFT JOIN ${s}.lock_holder h ON h.lock_key = ? AND h.pid = l.pid
         WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
+          AND l.pid <> pg_backend_pid()
           AND l.classid::bigint = ? AND l.objid::bigint = ?
           AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
         ORDER BY h.token DESC NULLS LAST

@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -24,31 +25,48 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>It needs not survive a crash of the server, so it does not wait for the disk. One connection,
  * taken when it is first needed and kept.
+ *
+ * <p>Every claim leaves a dead entry behind, and while an old snapshot is open anywhere in the
+ * database, no vacuum may remove it. So a look at the ledger begins at the oldest entry that was
+ * alive a while ago; the numbers only rise. The while is there for an entry that got its number and
+ * was not yet to be seen.
  */
 final class ClaimLedger implements AutoCloseable {
+  private static final long MOVE_NANOS = 1_000_000_000;
+
   private final DataSource dataSource;
   private final String queue;
   private final String worker;
+  private final LongSupplier nanos;
+  private final String oldest;
   private final String record;
   private final String remove;
   private final String settle;
   private final ReentrantLock mutex = new ReentrantLock();
-  private @Nullable Connection connection;
+  private @Nullable Connection connection; // These five are guarded by the mutex.
+  private long from;
+  private long nextFrom;
+  private long movedAt;
+  private long last;
 
-  ClaimLedger(DataSource dataSource, String schema, String queue, String worker) {
+  ClaimLedger(
+      DataSource dataSource, String schema, String queue, String worker, LongSupplier nanos) {
     this.dataSource = dataSource;
+    this.nanos = nanos;
+    this.movedAt = nanos.getAsLong();
     this.queue = queue;
     this.worker = worker;
     String table = schema + ".queue_claim";
     record =
         "WITH other AS MATERIALIZED (SELECT claim_id, ids FROM "
             + table
-            + " WHERE queue = ? AND ids && ?), mine AS (INSERT INTO "
+            + " WHERE claim_id >= ? AND queue = ? AND ids && ?), mine AS (INSERT INTO "
             + table
             + " (claim_id, queue, ids, worker) VALUES (nextval('"
             + schema
             + ".fencing_token'), ?, ?, ?) RETURNING claim_id)"
             + " SELECT mine.claim_id, other.ids FROM mine LEFT JOIN other ON true";
+    oldest = "SELECT min(claim_id) FROM " + table + " WHERE claim_id >= ?";
     remove = "DELETE FROM " + table + " WHERE claim_id = ?";
     settle =
         "WITH without AS (UPDATE "
@@ -73,18 +91,49 @@ final class ClaimLedger implements AutoCloseable {
   Entry record(List<Long> ids) throws SQLException {
     return call(
         on -> {
+          moveOn(on);
           Array array = on.createArrayOf("bigint", ids.toArray());
           try (PreparedStatement statement = on.prepareStatement(record)) {
-            statement.setString(1, queue);
-            statement.setArray(2, array);
-            statement.setString(3, queue);
-            statement.setArray(4, array);
-            statement.setString(5, worker);
+            statement.setLong(1, from);
+            statement.setString(2, queue);
+            statement.setArray(3, array);
+            statement.setString(4, queue);
+            statement.setArray(5, array);
+            statement.setString(6, worker);
             try (ResultSet result = statement.executeQuery()) {
-              return read(result, ids);
+              Entry entry = read(result, ids);
+              last = entry.claimId();
+              return entry;
             }
           }
         });
+  }
+
+  private void moveOn(Connection on) throws SQLException {
+    long now = nanos.getAsLong();
+    if (now - movedAt < MOVE_NANOS) {
+      return;
+    }
+    movedAt = now;
+    from = nextFrom; // A whole while old, or older.
+    try (PreparedStatement statement = on.prepareStatement(oldest)) {
+      statement.setLong(1, from);
+      try (ResultSet result = statement.executeQuery()) {
+        result.next();
+        long alive = result.getLong(1);
+        nextFrom = result.wasNull() ? last : alive;
+      }
+    }
+  }
+
+  /** Where a look at the ledger begins. */
+  long from() {
+    mutex.lock();
+    try {
+      return from;
+    } finally {
+      mutex.unlock();
+    }
   }
 
   private static Entry read(ResultSet result, List<Long> ids) throws SQLException {
@@ -115,15 +164,10 @@ final class ClaimLedger implements AutoCloseable {
         });
   }
 
-  /** Crosses a claim out in the worker's own transaction. */
-  void remove(Connection transaction, long claimId) throws SQLException {
-    try (PreparedStatement statement = transaction.prepareStatement(remove)) {
-      statement.setLong(1, claimId);
-      statement.executeUpdate();
-    }
-  }
-
-  /** The same for a claim of one suspect row: crosses the row out of the dead claims too. */
+  /**
+   * Crosses a claim of one suspect row out in the worker's own transaction, and the row out of the
+   * dead claims too.
+   */
   void settle(Connection transaction, long claimId, long id) throws SQLException {
     try (PreparedStatement statement = transaction.prepareStatement(settle)) {
       statement.setLong(1, id);
@@ -150,7 +194,8 @@ final class ClaimLedger implements AutoCloseable {
         open = dataSource.getConnection();
         open.setAutoCommit(true);
         try (Statement statement = open.createStatement()) {
-          statement.execute("SET synchronous_commit = off");
+          // The planner knows nothing of the dead, and would read past all of them.
+          statement.execute("SET synchronous_commit = off; SET enable_seqscan = off");
         }
         connection = open;
       }
@@ -174,7 +219,8 @@ final class ClaimLedger implements AutoCloseable {
       connection = null;
       if (open != null) {
         try (Statement statement = open.createStatement()) {
-          statement.execute("RESET synchronous_commit"); // It may go back into a pool.
+          // It may go back into a pool.
+          statement.execute("RESET synchronous_commit; RESET enable_seqscan");
         } catch (SQLException broken) {
           System.getLogger(ClaimLedger.class.getName())
               .log(System.Logger.Level.DEBUG, "the ledger's connection was broken", broken);

@@ -5,6 +5,10 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** A claim and its transaction. */
 final class OpenClaim implements SkipLockedQueue.Claim {
@@ -13,6 +17,8 @@ final class OpenClaim implements SkipLockedQueue.Claim {
   private final ClaimLedger ledger;
   private final Taken taken;
   private final Backoff backoff;
+  private final Set<Long> ids;
+  private final Set<Long> finished = new TreeSet<>();
   private boolean over;
 
   /**
@@ -31,6 +37,7 @@ final class OpenClaim implements SkipLockedQueue.Claim {
     this.sql = sql;
     this.ledger = ledger;
     this.taken = taken;
+    this.ids = taken.rows().stream().map(QueueRow::id).collect(Collectors.toSet());
     this.backoff = backoff;
   }
 
@@ -54,20 +61,21 @@ final class OpenClaim implements SkipLockedQueue.Claim {
   @Override
   public void finish(List<QueueRow> rows) {
     ensureOpen();
-    if (rows.isEmpty()) {
-      return;
-    }
-    try (PreparedStatement statement = connection.prepareStatement(sql.finish)) {
-      statement.setArray(1, connection.createArrayOf("bigint", PickedRow.ids(rows)));
-      statement.executeUpdate();
-    } catch (SQLException failure) {
-      throw new LockException("rows could not be finished", failure);
+    rows.forEach(this::ensureOurs);
+    rows.forEach(row -> finished.add(row.id())); // Goes to the server with the commit.
+  }
+
+  private void ensureOurs(QueueRow row) {
+    if (!ids.contains(row.id())) {
+      throw new IllegalArgumentException(
+          "row is " + row.id() + "; it must be one of the rows of this claim");
     }
   }
 
   @Override
   public void fail(QueueRow row, String error) {
     ensureOpen();
+    ensureOurs(row);
     // The row's count has the crashes in it already; the table's has not.
     FailureCall call = new FailureCall(sql, row, error, backoff.after(row.attempts() + 1));
     try (PreparedStatement statement = connection.prepareStatement(sql.fail)) {
@@ -84,11 +92,14 @@ final class OpenClaim implements SkipLockedQueue.Claim {
     ensureOpen();
     try {
       if (taken.crashes() > 0) {
+        run(sql.finish, finished.toArray(Long[]::new), 0);
         ledger.settle(connection, taken.claimId(), taken.rows().get(0).id());
+      } else if (!finished.isEmpty()) {
+        run(sql.finishAndCommit, finished.toArray(Long[]::new), taken.claimId());
       } else if (taken.claimId() != 0) {
-        ledger.remove(connection, taken.claimId());
+        run(sql.forgetAndCommit, null, taken.claimId());
       }
-      connection.commit();
+      connection.commit(); // Costs nothing where the last statement was a commit already.
       over = true;
     } catch (SQLException failure) {
       throw new LockException("the claim could not be committed", failure);
@@ -96,6 +107,19 @@ final class OpenClaim implements SkipLockedQueue.Claim {
       if (over) {
         giveBack();
       }
+    }
+  }
+
+  private void run(String text, Long @Nullable [] rows, long claimId) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(text)) {
+      int next = 1;
+      if (rows != null) {
+        statement.setArray(next++, connection.createArrayOf("bigint", rows));
+      }
+      if (claimId != 0) {
+        statement.setLong(next, claimId);
+      }
+      statement.execute();
     }
   }
 

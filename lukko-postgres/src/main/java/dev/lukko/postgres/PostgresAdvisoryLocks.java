@@ -150,7 +150,8 @@ public final class PostgresAdvisoryLocks implements LockClient {
    * @param names what to lock, in any number and order; the order of locking is always the same
    * @param maxWait how long to wait at most; zero or less than 1 ms waits 1 ms
    * @return a fencing token, from the same sequence as the leases' tokens
-   * @throws dev.lukko.LockBusyException if the wait ended without the lock
+   * @throws dev.lukko.LockBusyException if the wait ended without the lock; it tells who holds it
+   * @throws LockNameCollisionException if a lease of another name with the same number holds it
    * @throws LockException if the server's lock table is full, which the message explains, or the
    *     statement failed; the transaction must be rolled back then
    * @throws IllegalArgumentException if the connection is in autocommit mode
@@ -169,6 +170,7 @@ public final class PostgresAdvisoryLocks implements LockClient {
    * Locks names until the caller's own transaction ends, if all of them are free now.
    *
    * @return the fencing token, or empty if one of them is held; then none is locked
+   * @throws LockNameCollisionException if a lease of another name with the same number holds it
    * @throws IllegalArgumentException if the connection is in autocommit mode
    */
   public OptionalLong tryInTransaction(Connection connection, Collection<String> names) {

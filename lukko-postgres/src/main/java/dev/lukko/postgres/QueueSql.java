@@ -19,6 +19,11 @@ final class QueueSql {
   final String leaseChosen;
   final String finish;
   final String finishLeased;
+
+  /** Finishes rows, forgets the claim and commits, in one round trip. */
+  final String finishAndCommit;
+
+  final String forgetAndCommit;
   final String fail;
   final String failLeased;
   final String renew;
@@ -111,6 +116,8 @@ final class QueueSql {
             ? "DELETE FROM " + table.table + " q"
             : "UPDATE " + table.table + " q SET " + table.doneAt + " = clock_timestamp()";
     finish = done + " WHERE q." + table.id + " = ANY (?)";
+    forgetAndCommit = "DELETE FROM " + schema + ".queue_claim WHERE claim_id = ?; COMMIT";
+    finishAndCommit = "WITH done AS (" + finish + ") " + forgetAndCommit;
     finishLeased = done + " WHERE q." + table.id + " = ANY (?) AND q." + table.leaseToken + " = ?";
     fail = failure(maxAttempts, table.attempts + " + ?", step) + " WHERE q." + table.id + " = ?";
     failLeased =

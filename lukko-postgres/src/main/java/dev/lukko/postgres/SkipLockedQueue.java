@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.LongSupplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -75,7 +76,8 @@ public final class SkipLockedQueue implements AutoCloseable {
         new QueueSql(
             table, name, builder.schema.name(), builder.ageing, maxAttempts, builder.ordered);
     String worker = ProcessName.get();
-    ledger = new ClaimLedger(dataSource, builder.schema.name(), sql.ledgerName(), worker);
+    ledger =
+        new ClaimLedger(dataSource, builder.schema.name(), sql.ledgerName(), worker, builder.nanos);
     signal = new QueueSignal(dataSource, sql.ledgerName(), builder.pollInterval);
     window = new ScanWindow(builder.slowScanNanos);
   }
@@ -226,10 +228,15 @@ public final class SkipLockedQueue implements AutoCloseable {
     /** The transaction that holds them, for work that is to be committed with them. */
     Connection connection();
 
-    /** Finishes rows: they are gone, or marked as done, when the transaction commits. */
+    /**
+     * Finishes rows: they are gone, or marked as done, when {@link #commit} is called, with which
+     * this goes to the server.
+     *
+     * @throws IllegalArgumentException if one of them is not of this claim
+     */
     void finish(List<QueueRow> rows);
 
-    /** Finishes all rows, in one statement. */
+    /** Finishes all rows. */
     default void finishAll() {
       finish(rows());
     }
@@ -264,6 +271,7 @@ public final class SkipLockedQueue implements AutoCloseable {
     private boolean ordered;
     private boolean notify = true;
     private long slowScanNanos = 20_000_000;
+    private LongSupplier nanos = System::nanoTime;
 
     private Builder(DataSource dataSource, String name) {
       this.dataSource = Objects.requireNonNull(dataSource, "dataSource");
@@ -354,6 +362,12 @@ public final class SkipLockedQueue implements AutoCloseable {
     /** Sets from when a search counts as slow, so that tests need no slow ones. */
     Builder slowScan(Duration slow) {
       this.slowScanNanos = slow.toNanos();
+      return this;
+    }
+
+    /** Sets the clock by which the ledger moves on. */
+    Builder nanos(LongSupplier nanos) {
+      this.nanos = nanos;
       return this;
     }
 

@@ -1,5 +1,6 @@
 package dev.lukko.postgres;
 
+import dev.lukko.Holder;
 import dev.lukko.LockBusyException;
 import dev.lukko.LockException;
 import dev.lukko.LockNotAcquiredException.Attempt;
@@ -14,6 +15,7 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 
 /** Locks in the caller's own transaction: its end, and nothing else, gives them back. */
 final class TransactionLocks {
@@ -22,6 +24,7 @@ final class TransactionLocks {
   private final String tryAll;
   private final String lockAll;
   private final String token;
+  private final String holders;
   private final Ticker ticker;
 
   TransactionLocks(String schema, Ticker ticker) {
@@ -34,10 +37,23 @@ final class TransactionLocks {
         "SELECT count(*) FROM (SELECT pg_advisory_xact_lock(k)"
             + " FROM unnest(?::bigint[]) WITH ORDINALITY AS u (k, i) OFFSET 0) AS t";
     token = "SELECT nextval('" + schema + ".fencing_token')";
+    holders = new AdvisorySql(schema).holders;
     this.ticker = ticker;
   }
 
   OptionalLong tryLock(Connection connection, List<LockKey> keys) {
+    OptionalLong locked = tryAll(connection, keys);
+    if (locked.isEmpty()) {
+      try {
+        holder(connection, keys); // Throws if it is another name's lock.
+      } catch (SQLException failure) {
+        throw failed(keys, failure);
+      }
+    }
+    return locked;
+  }
+
+  private OptionalLong tryAll(Connection connection, List<LockKey> keys) {
     checkTransaction(connection);
     try {
       // Several names: what was had of them before one was refused is given back with the
@@ -57,7 +73,7 @@ final class TransactionLocks {
   }
 
   long lock(Connection connection, List<LockKey> keys, Duration maxWait) {
-    OptionalLong atOnce = tryLock(connection, keys);
+    OptionalLong atOnce = tryAll(connection, keys);
     if (atOnce.isPresent()) {
       return atOnce.getAsLong();
     }
@@ -70,7 +86,8 @@ final class TransactionLocks {
       } catch (SQLException failure) {
         connection.rollback(before); // Which also gives back the former lock_timeout.
         if (LOCK_TIMEOUT.equals(failure.getSQLState())) {
-          throw busy(keys, Duration.ofNanos(ticker.nanoTime() - start), failure);
+          Duration waited = Duration.ofNanos(ticker.nanoTime() - start);
+          throw busy(keys, waited, failure, holder(connection, keys));
         }
         throw failure;
       }
@@ -129,17 +146,39 @@ final class TransactionLocks {
     }
   }
 
-  private static LockBusyException busy(List<LockKey> keys, Duration waited, SQLException failure) {
+  /** Who holds one of the keys, as far as the server tells; asked in the caller's transaction. */
+  private @Nullable Holder holder(Connection connection, List<LockKey> keys) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(holders)) {
+      for (LockKey key : keys) {
+        statement.setLong(1, key.lock());
+        statement.setLong(2, key.classId());
+        statement.setLong(3, key.objId());
+        try (ResultSet result = statement.executeQuery()) {
+          if (result.next()) {
+            HolderRow row = HolderRow.read(result);
+            if (row.collidesWith(key)) {
+              throw new LockNameCollisionException(
+                  key.qualified(), row.namespace() + "/" + row.name(), key.lock());
+            }
+            return row.toHolder();
+          }
+        }
+      }
+      return null;
+    }
+  }
+
+  private static LockBusyException busy(
+      List<LockKey> keys, Duration waited, SQLException failure, @Nullable Holder holder) {
+    String detail = "lock_timeout passed" + (holder == null ? "" : "; held by " + holder);
     return new LockBusyException(
         new Attempt(
             names(keys),
             waited,
             1,
             true,
-            List.of(
-                new NodeAnswer(
-                    "postgresql", NodeAnswer.Kind.HELD, "lock_timeout passed", failure))),
-        null);
+            List.of(new NodeAnswer("postgresql", NodeAnswer.Kind.HELD, detail, failure))),
+        holder);
   }
 
   private static LockException failed(List<LockKey> keys, SQLException failure) {

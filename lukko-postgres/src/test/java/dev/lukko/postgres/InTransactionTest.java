@@ -100,6 +100,51 @@ class InTransactionTest {
   }
 
   @Test
+  void aWaitThatEndsInVainTellsWhoHoldsTheLock() throws Exception {
+    try (PostgresAdvisoryLocks holder =
+            database
+                .locks()
+                .description("the night shift")
+                .probeInterval(Duration.ofMillis(20))
+                .build();
+        Lease lease = holder.acquire("b", TTL)) {
+      org.awaitility.Awaitility.await()
+          .until(() -> database.number("SELECT count(*) FROM lukko.lock_holder") == 1);
+      assertThatThrownBy(() -> locks.inTransaction(one, List.of("a", "b"), Duration.ofMillis(50)))
+          .isInstanceOfSatisfying(
+              LockBusyException.class,
+              busy ->
+                  assertThat(busy.holder().orElseThrow().toString()).contains("the night shift"))
+          .hasMessageContaining("the night shift");
+      assertThat(lease.isValid()).isTrue();
+      assertThat(locks.tryInTransaction(one, "a")).as("usable, and a is free").isPresent();
+    }
+    one.rollback();
+    locks.inTransaction(two, "a");
+    assertThatThrownBy(() -> locks.inTransaction(one, "a", Duration.ofMillis(50)))
+        .as("a transaction leaves no name, and is told by its server process")
+        .hasMessageContaining("server process");
+  }
+
+  @Test
+  void aLockOfAnotherNameWithTheSameNumberIsReportedAsThat() throws Exception {
+    LockKey.Maker same = (namespace, name) -> new LockKey(namespace, name, 4711, 47, 11);
+    try (PostgresAdvisoryLocks holder =
+            database.locks().keys(same).probeInterval(Duration.ofMillis(20)).build();
+        PostgresAdvisoryLocks colliding = database.locks().keys(same).build();
+        Lease lease = holder.acquire("a", TTL)) {
+      org.awaitility.Awaitility.await()
+          .until(() -> database.number("SELECT count(*) FROM lukko.lock_holder") == 1);
+      assertThatThrownBy(() -> colliding.tryInTransaction(one, "b"))
+          .isInstanceOf(LockNameCollisionException.class);
+      assertThatThrownBy(() -> colliding.inTransaction(one, "b", Duration.ofMillis(50)))
+          .isInstanceOf(LockNameCollisionException.class);
+      assertThat(colliding.tryInTransaction(one, "a")).as("the same name is busy").isEmpty();
+      assertThat(lease.isValid()).isTrue();
+    }
+  }
+
+  @Test
   void aWaiterIsGrantedWhenTheOtherTransactionEnds() throws Exception {
     locks.inTransaction(two, "a");
     Thread ending =

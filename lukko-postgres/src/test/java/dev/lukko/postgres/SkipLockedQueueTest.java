@@ -314,6 +314,25 @@ class SkipLockedQueueTest {
    * square of the rows.
    */
   @Test
+  void rowOfAnotherClaimIsRefusedAndStaysAsItWas() throws Exception {
+    SkipLockedQueue queue = queue(settings());
+    queue.enqueue(QueueJob.of("one"));
+    queue.enqueue(QueueJob.of("two"));
+    try (SkipLockedQueue.Claim first = queue.claim(1);
+        SkipLockedQueue.Claim second = queue.claim(1)) {
+      assertThatThrownBy(() -> second.finish(first.rows()))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("row is");
+      assertThatThrownBy(() -> second.fail(first.rows().get(0), "not mine"))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("row is");
+      second.finishAll();
+      second.commit();
+    }
+    assertThat(database.number("SELECT count(*) FROM lukko.queue WHERE attempts = 0")).isEqualTo(1);
+  }
+
+  @Test
   void underAnOldSnapshotAClaimDoesNotStepOverAllTheDead() throws Exception {
     int rows = 4_000;
     int batch = 20;

@@ -6,6 +6,7 @@ import dev.lukko.fencing.KeyReusedException;
 import dev.lukko.fencing.RequestFingerprint;
 import dev.lukko.spi.OwnerValue;
 import dev.lukko.time.Ticker;
+import io.lettuce.core.RedisCommandInterruptedException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.api.sync.RedisScriptingCommands;
 import java.security.SecureRandom;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -106,7 +108,7 @@ public final class RedisIdempotencyKeys {
     if (!known.get(0).equals("claimed")) {
       return (String) known.get(2);
     }
-    String result;
+    @Nullable String result;
     try {
       result = work.call();
     } catch (Throwable failed) {
@@ -115,9 +117,11 @@ public final class RedisIdempotencyKeys {
     }
     String retentionMillis = Long.toString(retention.toMillis());
     long stored =
-        result == null
-            ? COMPLETE.number(commands, keys, owner, retentionMillis)
-            : COMPLETE.number(commands, keys, owner, retentionMillis, result);
+        answered(
+            () ->
+                result == null
+                    ? COMPLETE.number(commands, keys, owner, retentionMillis)
+                    : COMPLETE.number(commands, keys, owner, retentionMillis, result));
     if (stored != 1) {
       throw new KeyClaimLostException(key, result);
     }
@@ -131,7 +135,10 @@ public final class RedisIdempotencyKeys {
     long pauseMillis = FIRST_PAUSE_MILLIS;
     while (true) {
       List<@Nullable Object> reply =
-          CLAIM.list(commands, keys, owner, request.value(), Long.toString(claimTtl.toMillis()));
+          answered(
+              () ->
+                  CLAIM.list(
+                      commands, keys, owner, request.value(), Long.toString(claimTtl.toMillis())));
       if (reply.get(0).equals("claimed")) {
         return reply;
       }
@@ -157,10 +164,33 @@ public final class RedisIdempotencyKeys {
 
   private void abandon(String[] keys, String owner, Throwable failed) {
     try {
-      ABANDON.number(commands, keys, owner);
+      var unused = answered(() -> ABANDON.number(commands, keys, owner));
     } catch (RedisException unreachable) {
       // The claim ends by its ttl.
       failed.addSuppressed(unreachable);
+    }
+  }
+
+  /**
+   * The script's answer, also in a thread that is interrupted, where the driver gives up a request
+   * that is on its way. A claim or a result must not be left to chance; so it is asked once more,
+   * which changes nothing, as each script knows its owner. The flag is kept.
+   */
+  private static <T> T answered(Supplier<T> script) {
+    boolean interrupted = Thread.interrupted();
+    try {
+      while (true) {
+        try {
+          return script.get();
+        } catch (RedisCommandInterruptedException again) {
+          interrupted = true;
+          var unused = Thread.interrupted(); // The driver has set it again.
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
     }
   }
 }

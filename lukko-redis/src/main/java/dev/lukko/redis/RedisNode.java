@@ -23,12 +23,13 @@ import java.util.concurrent.CompletionStage;
 /**
  * A lock node on one Redis or Valkey server (version 6 or later), through the driver Lettuce.
  *
- * <p>Each verb is one script at the server and costs one round trip. Requests are sent once: there
- * is no replay after a reconnect, and a request that was under way when a connection broke has an
- * unknown outcome. A server that is down is not an error: the node tries to connect again, at least
- * once a second, and meanwhile answers at once that it has not been asked. Releases are the
- * exception to both: those with an open outcome (at most 1000) are sent again, on a new connection
- * before any other request about a lock.
+ * <p>Each verb is one script at the server and costs one round trip; newer servers extend and
+ * release plain exclusive locks by commands of their own. Requests are sent once: there is no
+ * replay after a reconnect, and a request that was under way when a connection broke has an unknown
+ * outcome. A server that is down is not an error: the node tries to connect again, at least once a
+ * second, and meanwhile answers at once that it has not been asked. Releases are the exception to
+ * both: those with an open outcome (at most 1000) are sent again, on a new connection before any
+ * other request about a lock.
  *
  * <p>A release is published on a channel of the resource; see {@link RedisKeyFormat}. Whoever waits
  * subscribes to it, on one more connection.
@@ -40,10 +41,8 @@ import java.util.concurrent.CompletionStage;
  * that has led to a different one before, get no requests. A node of a cluster has no marker, and
  * can be the only node of a client but not one of several.
  *
- * <p><b>Rights.</b> The server's user needs {@code eval}, {@code evalsha}, the commands inside the
- * scripts, {@code info}, {@code time}, {@code get} and {@code subscribe}; the keys {@code lukko:*}
- * and the channels {@code lukko:*} in the default format. With {@code config|get} the node can also
- * tell how the server persists.
+ * <p><b>Rights.</b> {@link RedisRights} has the line that makes a user with the least rights. With
+ * {@code config|get} besides, the node can also tell how the server persists.
  *
  * <p>Readers' entries are looked through one by one at the server with each request for their
  * resource, so they suit hundreds of readers at a time rather than many thousands.

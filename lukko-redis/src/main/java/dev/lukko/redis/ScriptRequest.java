@@ -19,7 +19,7 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A script's call in the form in which the driver sends it.
+ * A script's call, or a command in its place, in the form in which the driver sends it.
  *
  * <p>The bytes are made in the thread that asks, and the reply goes straight to whoever waits for
  * it: the driver's one thread, through which all requests to all nodes pass, has as little to do as
@@ -31,7 +31,7 @@ final class ScriptRequest implements RedisCommand<String, String, List<Object>> 
   private static final byte[] END_OF_LINE = {'\r', '\n'};
   private static final int USUAL_BYTES = 512;
 
-  private final CommandType type;
+  private final ProtocolKeyword type;
   private final ByteBuf encoded; // on the heap, not pooled
   private final BiConsumer<@Nullable List<Object>, @Nullable Throwable> then;
   private final AtomicBoolean done = new AtomicBoolean();
@@ -39,12 +39,21 @@ final class ScriptRequest implements RedisCommand<String, String, List<Object>> 
   private volatile boolean cancelled;
 
   private ScriptRequest(
-      CommandType type,
+      ProtocolKeyword type,
       ByteBuf encoded,
       BiConsumer<@Nullable List<Object>, @Nullable Throwable> then) {
     this.type = type;
     this.encoded = encoded;
     this.then = then;
+  }
+
+  /** A command that is no script. */
+  static ScriptRequest plain(
+      List<String> words, BiConsumer<@Nullable List<Object>, @Nullable Throwable> then) {
+    ByteBuf encoded = Unpooled.buffer(USUAL_BYTES);
+    addLine(encoded, '*', words.size());
+    words.forEach(word -> add(encoded, word));
+    return new ScriptRequest(new Plain(words.get(0)), encoded, then);
   }
 
   /**
@@ -139,7 +148,20 @@ final class ScriptRequest implements RedisCommand<String, String, List<Object>> 
 
   @Override
   public String toString() {
-    return type.name();
+    return type.toString();
+  }
+
+  /** The name of a command that the driver need not know. */
+  private record Plain(String word) implements ProtocolKeyword {
+    @Override
+    public byte[] getBytes() {
+      return word.getBytes(StandardCharsets.US_ASCII);
+    }
+
+    @Override
+    public String toString() {
+      return word;
+    }
   }
 
   private static void add(ByteBuf to, String text) {

@@ -92,6 +92,7 @@ class HoldingOnServersTest {
         servers.client(
             builder -> builder.listener(events::add).nodeTimeout(Duration.ofMillis(500)));
     LockCall call = entryPoint.call(client, request(Duration.ofSeconds(6), true));
+    assertThat(call.lease().isValid()).isTrue();
     for (int i = 1; i <= 3; i++) {
       servers.proxy(i).hold(FaultProxy.Direction.TO_CLIENT);
     }
@@ -110,6 +111,7 @@ class HoldingOnServersTest {
     List<LockEvent> events = new CopyOnWriteArrayList<>();
     Redlock client = servers.client(builder -> builder.listener(events::add));
     LockCall call = entryPoint.call(client, request(Duration.ofSeconds(6), true));
+    assertThat(call.lease().isValid()).isTrue();
     servers.proxies().forEach(FaultProxy::resetConnections);
     await()
         .untilAsserted(

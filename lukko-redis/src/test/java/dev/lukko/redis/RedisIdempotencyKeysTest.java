@@ -18,7 +18,9 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -136,24 +138,68 @@ class RedisIdempotencyKeysTest {
   }
 
   @Test
-  void interruptedWaitThrowsAndKeepsTheFlag() {
+  void interruptedWaitThrowsThatTheKeyIsInProgressAndKeepsTheFlag() throws Exception {
+    AtomicReference<Throwable> thrown = new AtomicReference<>();
+    AtomicBoolean flag = new AtomicBoolean();
+    keys.runOnce(
+        "key",
+        REQUEST,
+        () -> {
+          Thread repeat =
+              new Thread(
+                  () -> {
+                    try {
+                      keys.runOnce("key", REQUEST, work("twice"));
+                    } catch (Exception failure) {
+                      thrown.set(failure);
+                    }
+                    flag.set(Thread.currentThread().isInterrupted());
+                  });
+          long asked = evaluations();
+          repeat.start();
+          await().until(() -> evaluations() > asked);
+          repeat.interrupt();
+          repeat.join(60_000);
+          assertThat(repeat.isAlive()).isFalse();
+          return "once";
+        });
+    assertThat(thrown.get())
+        .isInstanceOfSatisfying(
+            KeyInProgressException.class, busy -> assertThat(busy.key()).isEqualTo("key"));
+    assertThat(flag).isTrue();
+    assertThat(runs).hasValue(0);
+  }
+
+  @Test
+  void workThatEndsWithTheFlagSetHasItsResultStoredAndKeepsTheFlag() throws Exception {
+    assertThat(
+            keys.runOnce(
+                "key",
+                REQUEST,
+                () -> {
+                  Thread.currentThread().interrupt();
+                  return "done";
+                }))
+        .isEqualTo("done");
+    assertThat(Thread.interrupted()).isTrue();
+    assertThat(keys.runOnce("key", REQUEST, work("twice"))).isEqualTo("done");
+    assertThat(runs).hasValue(0);
+  }
+
+  @Test
+  void workThatFailsWithTheFlagSetTakesItsClaimBack() throws Exception {
     assertThatThrownBy(
             () ->
                 keys.runOnce(
                     "key",
                     REQUEST,
                     () -> {
-                      FutureTask<String> repeat =
-                          new FutureTask<>(() -> keys.runOnce("key", REQUEST, work("twice")));
-                      Thread thread = new Thread(repeat);
-                      long asked = evaluations();
-                      thread.start();
-                      await().until(() -> evaluations() > asked);
-                      thread.interrupt();
-                      return repeat.get(60, TimeUnit.SECONDS);
+                      Thread.currentThread().interrupt();
+                      throw new IllegalStateException("broke off");
                     }))
-        .hasCauseInstanceOf(Exception.class);
-    assertThat(runs).hasValue(0);
+        .hasMessage("broke off");
+    assertThat(Thread.interrupted()).isTrue();
+    assertThat(keys.runOnce("key", REQUEST, work("again"))).isEqualTo("again");
   }
 
   @Test

@@ -14,12 +14,16 @@ import dev.lukko.redlock.Redlock;
 import dev.lukko.spi.NodeStatus;
 import dev.lukko.spi.NodeStatus.State;
 import dev.lukko.testkit.RedisServer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** A master, its replica and a Sentinel, all real: one node, which a failover moves. */
 class SentinelTest {
@@ -121,6 +125,27 @@ class SentinelTest {
       assertThatThrownBy(() -> Redlock.builder().nodes(List.of(node)).strict(true).build())
           .isInstanceOf(LockException.class)
           .hasMessageContaining("refused in strict mode: its address comes from Sentinel");
+    }
+  }
+
+  @Test
+  void sentinelMayHaveALoginOfItsOwn(@TempDir Path folder) throws IOException {
+    Path file = Files.writeString(folder.resolve("password"), "guarded\n");
+    try (RedisServer guarded =
+        RedisServer.builder()
+            .sentinel()
+            .password("guarded")
+            .config("sentinel monitor main 127.0.0.1 " + master.port() + " 1")
+            .start()) {
+      String url = "redis-sentinel://127.0.0.1:" + guarded.port() + "?sentinelMasterId=main";
+      try (RedisNode without = RedisNode.connect(url);
+          RedisNode byUrl = RedisNode.connect(url + "&sentinelPasswordFile=" + file);
+          RedisNode byBuilder = RedisNode.builder().sentinelLogin(null, file).connect(url)) {
+        assertThat(answer(without.status()).detail()).contains("NOAUTH");
+        Requests.admit(byUrl);
+        granted(byUrl, entry("a", "r"), 5);
+        assertThat(Requests.refused(byBuilder, entry("b", "r"), 6)).isNotNull();
+      }
     }
   }
 

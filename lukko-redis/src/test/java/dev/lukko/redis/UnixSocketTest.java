@@ -40,7 +40,7 @@ class UnixSocketTest {
         try (LockNode.Watch watch = node.watch("r", hints::countDown)) {
           assertThat(watch).isNotNull();
           await().until(() -> hints.getCount() < 2);
-          assertThat(release(node, entry("a", "r"))).isEqualTo(new ReleaseReply.Released());
+          assertThat(release(node, entry("a", "r"))).isEqualTo(new ReleaseReply.Released(1));
           assertThat(hints.await(30, TimeUnit.SECONDS)).isTrue();
         }
         assertThat(String.valueOf(server.command("CLIENT", "LIST")))

@@ -14,6 +14,7 @@ import dev.lukko.redlock.Redlock;
 import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.LockEntry;
 import dev.lukko.testkit.EntryPoint;
+import dev.lukko.testkit.FaultyNode;
 import dev.lukko.testkit.FaultyNode.Fault;
 import dev.lukko.testkit.LockCall;
 import dev.lukko.testkit.LockCall.Outcome;
@@ -410,6 +411,60 @@ class ExtensionTest {
       rig.node(3).releaseHeld();
 
       assertThat(rig.held()).isEmpty();
+    }
+
+    @Test
+    void overtakenByALongerOneCannotCutAValidityThatWasGiven() {
+      rig.main(builder -> builder.nodeTimeout(ms(20)));
+      LockCall call = EntryPoint.ACQUIRE_ASYNC.call(rig.client(), plain(10_000));
+      extendInVain(call.lease(), 1_000);
+      assertThat(call.lease().extend(ms(10_000))).isTrue();
+      rig.main().nodes().forEach(FaultyNode::releaseHeld); // The shorter one arrives after all.
+
+      rig.time.advance(call.lease().remaining().minusNanos(1));
+
+      assertThat(call.lease().isValid()).isTrue();
+      assertThat(rig.held()).containsExactly(1, 2, 3);
+      assertThat(call.finish()).isEmpty();
+    }
+
+    @Test
+    void countsNoMoreWhenAMajorityHasAnsweredIt() {
+      rig.main(builder -> builder.nodeTimeout(ms(20)));
+      LockCall call = EntryPoint.ACQUIRE_ASYNC.call(rig.client(), plain(10_000));
+      extendInVain(call.lease(), 1_000);
+      rig.node(1).releaseHeld();
+      rig.node(2).releaseHeld();
+
+      assertThat(call.lease().extend(ms(10_000))).isTrue();
+
+      assertThat(call.lease().remaining()).isGreaterThan(ms(9_000));
+      rig.node(3).releaseHeld();
+      assertThat(call.finish()).isEmpty();
+    }
+
+    @Test
+    void countsForGoodWhenItIsOneOfMany() {
+      rig.main(builder -> builder.nodeTimeout(ms(20)));
+      LockCall call = EntryPoint.ACQUIRE_ASYNC.call(rig.client(), plain(10_000));
+      for (long ttl = 1_000; ttl < 10_000; ttl += 1_000) {
+        extendInVain(call.lease(), ttl);
+      }
+
+      assertThat(call.lease().extend(ms(10_000))).isTrue();
+
+      assertThat(call.lease().remaining()).isLessThan(ms(1_000));
+      rig.main().heal();
+      assertThat(call.finish()).isEmpty();
+    }
+
+    /** Asks for a shorter ttl; the requests stay on their way when the nodes answer again. */
+    private void extendInVain(Lease lease, long ttlMillis) {
+      rig.main().fault(Fault.HOLD_REQUESTS);
+      CompletableFuture<Boolean> extension = lease.extendAsync(ms(ttlMillis));
+      rig.time.advance(ms(20));
+      assertThat(extension.isDone()).isTrue();
+      rig.main().fault(Fault.NONE);
     }
 
     @Test

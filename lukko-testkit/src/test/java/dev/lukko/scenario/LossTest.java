@@ -13,16 +13,19 @@ import dev.lukko.spi.LockEntry;
 import dev.lukko.testkit.EntryPoint;
 import dev.lukko.testkit.FaultyNode.Fault;
 import dev.lukko.testkit.LockCall;
+import dev.lukko.time.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** H1, H2, H5, H6, H8: how a lease is lost, and who learns of it. */
 class LossTest {
@@ -237,6 +240,42 @@ class LossTest {
       rig.time.runDue();
       assertThat(losses).containsExactly(LossReason.PAUSE_DETECTED);
       assertEndsWithLoss(call, LossReason.PAUSE_DETECTED);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20})
+    void lossIsToldInTimeAtWhicheverLookAtAClockItWasWhileTheLockWasAcquired(int look) {
+      AtomicInteger looks = new AtomicInteger();
+      Runnable standStill =
+          () -> {
+            if (looks.incrementAndGet() == look) {
+              rig.time.pauseProcess(ms(400));
+            }
+          };
+      Rig.Party party = rig.party(builder -> builder.ticker(watched(standStill)));
+      Lease lease = party.client().acquireAsync(request(1_000, false)).join();
+      List<LossReason> losses = lossesOf(lease);
+
+      rig.time.advance(lease.remaining().plusMillis(2));
+
+      assertThat(losses).hasSize(1);
+      lease.release();
+    }
+
+    private Ticker watched(Runnable look) {
+      return new Ticker() {
+        @Override
+        public long nanoTime() {
+          look.run();
+          return rig.time.nanoTime();
+        }
+
+        @Override
+        public long wallMicros() {
+          look.run();
+          return rig.time.wallMicros();
+        }
+      };
     }
 
     @Test

@@ -50,6 +50,7 @@ public final class Doctor {
    * @throws IllegalArgumentException if a URL is not accepted
    */
   public Diagnosis examine(List<Patient> patients) {
+    var unused = access.get(); // what it refuses is refused at once
     List<CompletableFuture<NodeReport>> reports = new ArrayList<>();
     long deadlineNanos = System.nanoTime() + timeout.toNanos();
     for (int i = 0; i < patients.size(); i++) {
@@ -91,9 +92,8 @@ public final class Doctor {
 
   private void examine(Patient patient, long deadlineNanos, CompletableFuture<NodeReport> report) {
     Duration connect = CONNECT.compareTo(timeout) < 0 ? CONNECT : timeout;
-    RedisNodeBuilder nodes = access.get().connectTimeout(connect).commandTimeout(timeout);
-    try (RedisProbe probe = nodes.probe(patient.url());
-        RedisNode node = nodes.connect(patient.url())) {
+    try (RedisProbe probe = builder(connect).probe(patient.url());
+        RedisNode node = builder(connect).connect(patient.url())) {
       Questions questions = new Questions(probe, deadlineNanos);
       NodeStatus status = statusOf(node, questions.left());
       RedisAnswers answers = RedisAnswers.of(questions, format, maxTtl);
@@ -101,7 +101,8 @@ public final class Doctor {
           new NodeReport(
               patient.name(),
               status,
-              RedisSections.of(answers, status, "scripts"),
+              RedisSections.of(
+                  answers, status, commands(RedisProbe.chosenCommands(answers.info()))),
               RedisFindings.of(answers, status, maxTtl)));
     } catch (LockException unreachable) {
       report.complete(
@@ -109,6 +110,14 @@ public final class Doctor {
     } catch (RuntimeException | Error failed) {
       report.completeExceptionally(failed);
     }
+  }
+
+  private static String commands(List<String> chosen) {
+    return chosen.isEmpty() ? "scripts" : String.join(", ", chosen) + ", and scripts";
+  }
+
+  private RedisNodeBuilder builder(Duration connect) {
+    return access.get().keyFormat(format).connectTimeout(connect).commandTimeout(timeout);
   }
 
   private NodeStatus statusOf(RedisNode node, Duration left) {

@@ -34,7 +34,8 @@ record RedisAnswers(
     String appendfsync = questions.setting("appendfsync");
     boolean writes = "master".equals(info.get("role")) && !"1".equals(info.get("cluster_enabled"));
     Entries entries = Entries.of(questions, format, maxTtl);
-    Rights rights = writes ? Rights.of(questions, format) : new Rights("?", List.of(), "");
+    Rights rights =
+        writes ? Rights.of(questions, format) : new Rights(Rights.UNTOLD, List.of(), "");
     return new RedisAnswers(info, save, appendfsync, timing, entries, rights);
   }
 

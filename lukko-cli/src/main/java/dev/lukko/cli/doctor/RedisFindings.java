@@ -76,7 +76,10 @@ final class RedisFindings {
     if (!rights.missing().isEmpty()) {
       findings.add(
           error(
-              "its user " + rights.user() + " may not use " + String.join(", ", rights.missing()),
+              "its user "
+                  + (rights.user().equals(Rights.UNTOLD) ? "" : rights.user() + " ")
+                  + "may not use "
+                  + String.join(", ", rights.missing()),
               rights.missing().equals(List.of("publish"))
                       || rights.missing().equals(List.of("subscribe"))
                   ? "nobody is woken by a release; waiters ask once a second"

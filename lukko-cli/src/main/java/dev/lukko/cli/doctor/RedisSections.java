@@ -91,12 +91,12 @@ final class RedisSections {
             + Timing.millis(timing.p99Nanos())
             + " ("
             + timing.count()
-            + " pings)",
+            + " round trips)",
         "p50Micros",
         timing.p50Nanos() / 1_000,
         "p99Micros",
         timing.p99Nanos() / 1_000,
-        "pings",
+        "trips",
         timing.count());
   }
 

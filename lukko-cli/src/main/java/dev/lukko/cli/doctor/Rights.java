@@ -14,11 +14,13 @@ import java.util.UUID;
 /**
  * What the user of this connection may do.
  *
- * @param user its name, or a question mark
+ * @param user its name, or that it is not told
  * @param missing the commands of a lock that it may not use
  * @param refused why the server refuses to write, or empty
  */
 record Rights(String user, List<String> missing, String refused) {
+  static final String UNTOLD = "not told";
+
   private static final String UNUSED = "0000000000000000000000000000000000000000";
 
   /** Tries it; leaves nothing behind. */
@@ -47,7 +49,7 @@ record Rights(String user, List<String> missing, String refused) {
     if (isForbidden(questions, "SUBSCRIBE", key + ":released")) {
       missing.add("subscribe");
     }
-    return new Rights(user == null ? "?" : user, missing, refused);
+    return new Rights(user == null ? UNTOLD : user, missing, refused);
   }
 
   private static boolean isForbidden(Questions questions, String... words) {

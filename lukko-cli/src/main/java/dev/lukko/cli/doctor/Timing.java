@@ -1,5 +1,7 @@
 package dev.lukko.cli.doctor;
 
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.Locale;
 
@@ -20,26 +22,21 @@ record Timing(
     long offsetMicros,
     long errorMicros,
     long movedMicros) {
-  private static final int PINGS = 100;
-  private static final int CLOCKS = 10;
+  private static final int TRIPS = 100;
   private static final long BUDGET_NANOS = 1_000_000_000;
 
   /** Measures, for about a second at most. */
   static Timing of(Questions questions) {
-    long[] trips = new long[PINGS];
+    long[] trips = new long[TRIPS];
     int count = 0;
     long begin = System.nanoTime();
     ClockSample best = ClockSample.of(questions);
     ClockSample first = best;
     ClockSample last = best;
-    while (count < PINGS && System.nanoTime() - begin < BUDGET_NANOS) {
-      long sent = System.nanoTime();
-      questions.ask("PING");
-      trips[count++] = System.nanoTime() - sent;
-      if (count % (PINGS / CLOCKS) == 0) {
-        last = ClockSample.of(questions);
-        best = last.tripMicros < best.tripMicros ? last : best;
-      }
+    while (count < TRIPS && System.nanoTime() - begin < BUDGET_NANOS) {
+      last = ClockSample.of(questions); // a question that needs no right beyond a lock's
+      best = last.tripNanos < best.tripNanos ? last : best;
+      trips[count++] = last.tripNanos;
     }
     long[] sorted = Arrays.copyOf(trips, count);
     Arrays.sort(sorted);
@@ -48,7 +45,7 @@ record Timing(
         percentile(sorted, 99),
         count,
         best.serverMicros - best.wallMicros,
-        best.tripMicros / 2 + 1,
+        best.tripNanos / 2_000 + 1,
         (last.serverMicros - first.serverMicros) - (last.steadyMicros - first.steadyMicros));
   }
 
@@ -62,15 +59,19 @@ record Timing(
 
   /** One look at the server's clock; ours as in the middle of the round trip. */
   private record ClockSample(
-      long serverMicros, long wallMicros, long steadyMicros, long tripMicros) {
+      long serverMicros, long wallMicros, long steadyMicros, long tripNanos) {
 
     static ClockSample of(Questions questions) {
       long sent = System.nanoTime();
       long server = questions.timeMicros();
       long came = System.nanoTime();
-      long wall = System.currentTimeMillis() * 1_000;
-      long trip = (came - sent) / 1_000;
-      return new ClockSample(server, wall - trip / 2, (sent / 1_000 + came / 1_000) / 2, trip);
+      Instant wall = Instant.now();
+      long trip = came - sent;
+      return new ClockSample(
+          server,
+          ChronoUnit.MICROS.between(Instant.EPOCH, wall) - trip / 2_000,
+          sent / 1_000 + trip / 2_000,
+          trip);
     }
   }
 }

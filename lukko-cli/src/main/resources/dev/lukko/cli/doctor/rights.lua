@@ -20,23 +20,31 @@ local function attempt(name, ...)
   return true
 end
 
+-- The first write decides: a server that is full refuses that one only.
+local wrote = attempt('set', KEYS[1], 'doctor', 'PX', 1000)
 attempt('time')
 attempt('get', KEYS[1])
 attempt('mget', KEYS[1])
 attempt('exists', KEYS[1])
 attempt('type', KEYS[1])
 attempt('pttl', KEYS[1])
+if not wrote or attempt('del', KEYS[1]) then
+  attempt('hset', KEYS[1], 'field', 'doctor')
+end
+attempt('pexpire', KEYS[1], 1000)
 attempt('hget', KEYS[1], 'field')
 attempt('hgetall', KEYS[1])
-attempt('pexpire', KEYS[1], 1000)
-attempt('pexpireat', KEYS[1], 1)
 attempt('hdel', KEYS[1], 'field')
+attempt('pexpireat', KEYS[1], 1)
+attempt('del', KEYS[1])
 attempt('publish', ARGV[1], '')
-attempt('set', KEYS[1], 'doctor', 'PX', 1000)
-if attempt('del', KEYS[1]) then
-  attempt('hset', KEYS[1], 'field', 'doctor')
-  redis.pcall('del', KEYS[1])
+local once = {}
+for _, name in ipairs(missing) do
+  if not once[name] then
+    once[name] = true
+    once[#once + 1] = name
+  end
 end
-missing[#missing + 1] = ''
-missing[#missing + 1] = refused
-return missing
+once[#once + 1] = ''
+once[#once + 1] = refused
+return once

@@ -117,6 +117,12 @@ public final class RedisLink implements Link {
   }
 
   @Override
+  public NativeSupport natives() {
+    Wire current = wire;
+    return current == null ? NativeSupport.NONE : current.natives();
+  }
+
+  @Override
   public void noteTtl(long ttlMillis) {
     long ttlNanos = TimeUnit.MILLISECONDS.toNanos(ttlMillis);
     if (ttlNanos <= longestTtlNanos) {

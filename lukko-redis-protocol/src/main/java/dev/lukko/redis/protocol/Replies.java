@@ -63,7 +63,10 @@ final class Replies {
   }
 
   static ReleaseReply release(List<Object> reply) {
-    return number(reply, 0) == YES ? new ReleaseReply.Released() : new ReleaseReply.NotHeld();
+    long code = number(reply, 0);
+    return code >= YES
+        ? new ReleaseReply.Released(Math.toIntExact(code - YES))
+        : new ReleaseReply.NotHeld();
   }
 
   static Inspection inspection(List<Object> reply, String key) {

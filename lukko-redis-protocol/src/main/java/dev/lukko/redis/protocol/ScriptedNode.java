@@ -51,6 +51,8 @@ public final class ScriptedNode implements LockNode {
 
   private final ConcurrentMap<String, ScriptCall> repairing = new ConcurrentHashMap<>();
 
+  private final GrantedOwners owners = new GrantedOwners();
+
   private final AtomicBoolean closed = new AtomicBoolean();
 
   /**
@@ -96,7 +98,20 @@ public final class ScriptedNode implements LockNode {
       entry.resources().forEach(resource -> hints.asking(format.channel(resource)));
     }
     return create(
-        call, granting, list -> Replies.grant(list, call.keys(), link::statusOf), fault -> fault);
+        call,
+        granting,
+        list -> granted(request, Replies.grant(list, call.keys(), link::statusOf)),
+        fault -> fault);
+  }
+
+  /** Where the server can delete by itself, it is noted what a release will find. */
+  private GrantReply granted(GrantRequest request, GrantReply reply) {
+    if (reply instanceof GrantReply.Granted
+        && isCommon(request.entry())
+        && !link.natives().delete().isEmpty()) {
+      owners.add(request.entry().owner(), request.ttlMillis());
+    }
+    return reply;
   }
 
   private ScriptCall grantCall(GrantRequest request) {
@@ -186,8 +201,10 @@ public final class ScriptedNode implements LockNode {
     if (isCommon(entry)) {
       String resource = entry.resources().get(0);
       String[] key = {format.entry(resource)};
-      return new ScriptCall(
-          Script.RELEASE, entry.owner(), key, entry.owner(), format.channel(resource));
+      ScriptCall call =
+          new ScriptCall(
+              Script.RELEASE, entry.owner(), key, entry.owner(), format.channel(resource));
+      return owners.remove(entry.owner()) ? call.expectingEntry() : call;
     }
     return call(Script.RELEASE, entry, channels(entry));
   }

@@ -1,0 +1,167 @@
+package dev.lukko.testkit.sim;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.PriorityQueue;
+import org.jspecify.annotations.Nullable;
+
+/** The true time, the one queue of everything that is going to happen, and what takes part. */
+final class World {
+  private static final int MOST_EVENTS = 200_000;
+
+  final Plan plan;
+  final EventLog log;
+  final Dice weather;
+  final Ledger ledger;
+  final Injector injector;
+  final List<SimNode> nodes = new ArrayList<>();
+  final List<SimClient> clients = new ArrayList<>();
+
+  private final PriorityQueue<Event> queue = new PriorityQueue<>(256);
+  private long now;
+  private long numbers;
+  private long stepBeganAt;
+  private int events;
+  private int requests;
+  private boolean standing;
+  private @Nullable SimClient current;
+  private @Nullable Violation violation;
+
+  World(Plan plan, boolean tracing) {
+    this.plan = plan;
+    this.log = new EventLog(tracing);
+    this.weather = new Dice(plan.seed() ^ 0x77656174686572L);
+    this.ledger = new Ledger(this);
+    this.injector = new Injector(this, plan.faults());
+  }
+
+  long now() {
+    return now;
+  }
+
+  /** The client whose step is being made, if any. */
+  @Nullable SimClient current() {
+    return current;
+  }
+
+  /** When the present step began: earlier than now if its client has stood still in it. */
+  long stepBeganAt() {
+    return stepBeganAt;
+  }
+
+  Event at(long time, @Nullable SimClient client, Runnable task) {
+    Event event = new Event(Math.max(time, now), numbers++, client, task);
+    queue.add(event);
+    return event;
+  }
+
+  /** Lets everything happen that is due before a time, and moves on to that time. */
+  void runUntil(long end) {
+    while (violation == null) {
+      Event next = queue.peek();
+      if (next == null || next.time >= end) {
+        break;
+      }
+      queue.poll();
+      if (!next.over) {
+        happen(next);
+      }
+    }
+    now = Math.max(now, end);
+  }
+
+  private void happen(Event event) {
+    SimClient client = event.client;
+    if (client != null) {
+      if (client.isDead()) {
+        event.over = true;
+        return;
+      }
+      if (client.pausedUntil() > event.time) {
+        event.time = client.pausedUntil();
+        queue.add(event);
+        return;
+      }
+    }
+    event.over = true;
+    now = Math.max(now, event.time);
+    if (++events > MOST_EVENTS) {
+      violated(Check.BOUND, "more than " + MOST_EVENTS + " events: something runs in a circle");
+      return;
+    }
+    SimClient before = current;
+    long beganBefore = stepBeganAt;
+    current = client;
+    stepBeganAt = now;
+    try {
+      event.task.run();
+    } catch (RuntimeException | StackOverflowError | AssertionError thrown) {
+      violated(Check.NO_THROW, thrown + at(thrown));
+    } finally {
+      current = before;
+      stepBeganAt = beganBefore;
+    }
+  }
+
+  private static String at(Throwable thrown) {
+    StackTraceElement[] trace = thrown.getStackTrace();
+    return trace.length == 0 ? "" : " at " + trace[0];
+  }
+
+  /**
+   * Stops a client in the middle of the step that it is making, while everything else goes on. Only
+   * one client can stand so at a time, since its step stands on this thread's stack.
+   *
+   * @return whether it has stood
+   */
+  boolean standStill(SimClient client, long nanos) {
+    if (!canStand(client)) {
+      return false;
+    }
+    standing = true;
+    try {
+      client.pauseUntil(now + nanos);
+      runUntil(now + nanos);
+    } finally {
+      standing = false;
+    }
+    return true;
+  }
+
+  boolean canStand(SimClient client) {
+    return !standing && current == client && !client.isDead();
+  }
+
+  /** Notes the first violation; the history ends with it. */
+  void violated(Check check, String what) {
+    if (violation == null) {
+      violation = new Violation(check, what, now);
+      log.line(now, "VIOLATION of " + check + ": " + what);
+    }
+  }
+
+  @Nullable Violation violation() {
+    return violation;
+  }
+
+  /** Whether anything is on its way to a node, or back to a living client. */
+  boolean isBusy() {
+    return requests > 0 || clients.stream().anyMatch(SimClient::isAwaiting);
+  }
+
+  void requestBegins() {
+    requests++;
+  }
+
+  void requestEnds() {
+    requests--;
+  }
+
+  int quorum() {
+    return nodes.size() / 2 + 1;
+  }
+
+  long latency() {
+    return plan.latency(weather);
+  }
+}

@@ -1,0 +1,276 @@
+package dev.lukko.testkit.sim;
+
+import java.util.List;
+
+/** The deliberate bugs. Each would pass a casual review, and each has cost somebody a night. */
+final class Mutants {
+  private static final String TALLY = "redlock/Tally.java";
+  private static final String LOOP = "redlock/AcquireLoop.java";
+  private static final String ROUND = "redlock/Round.java";
+  private static final String GRANT = "redlock/GrantRound.java";
+  private static final String EXTEND = "redlock/ExtendRound.java";
+  private static final String HOLD = "redlock/Hold.java";
+  private static final String WINDOW = "redlock/ValidityWindow.java";
+  private static final String TOKEN = "redlock/TokenSettlement.java";
+  private static final String WATCHDOG = "redlock/Watchdog.java";
+  private static final String ADMISSION = "redlock/Admission.java";
+  private static final String NODE = "memory/InMemoryNode.java";
+  private static final String SLOT = "memory/MemorySlot.java";
+
+  private Mutants() {}
+
+  static List<Mutant> all() {
+    return List.of(
+        // ---- quorum
+        Mutant.of(
+            "a quorum is N/2", TALLY, "return nodes / 2 + 1;", "return Math.max(1, nodes / 2);"),
+        Mutant.of(
+            "a silent node counts as yes",
+            ROUND,
+            "timedOut ? Vote.FAULT : null",
+            "timedOut ? Vote.YES : null"),
+        Mutant.of(
+            "an unknown outcome counts as extended",
+            EXTEND,
+            "return reply instanceof ExtendReply.Extended ? Vote.YES",
+            "return reply instanceof ExtendReply.Extended || reply instanceof Unknown ? Vote.YES"),
+        Mutant.of("one yes extends", HOLD, "if (tally.won()) {", "if (tally.yes() > 0) {"),
+        // ---- validity
+        Mutant.of(
+            "the elapsed time is not checked",
+            LOOP,
+            "<= context.settings.minValidityNanos();",
+            "<= Long.MIN_VALUE;"),
+        Mutant.of(
+            "validity counts from the decision",
+            LOOP,
+            "return context.window(won.startNanos(), won.wallStartMicros(), ttlNanos);",
+            "return context.window("
+                + "context.ticker.nanoTime(), context.ticker.wallMicros(), ttlNanos);"),
+        Mutant.of(
+            "validity counts from the first try",
+            LOOP,
+            "return context.window(won.startNanos(), won.wallStartMicros(), ttlNanos);",
+            "return context.window(startNanos, won.wallStartMicros(), ttlNanos);"),
+        Mutant.of(
+            "no drift is subtracted",
+            WINDOW,
+            "long length = ttlNanos - driftNanos;",
+            "long length = ttlNanos;"),
+        Mutant.of(
+            "half the drift is subtracted",
+            WINDOW,
+            "long length = ttlNanos - driftNanos;",
+            "long length = ttlNanos - driftNanos / 2;"),
+        Mutant.of(
+            "the wall clock is ignored",
+            WINDOW,
+            "return Math.min(byMonotonic, byWall);",
+            "return byMonotonic;"),
+        Mutant.of(
+            "a lease is valid until a timer says otherwise",
+            HOLD,
+            "if (current.isOpen(now, wallNow)) {",
+            "if (current.endNanos() != 1) {"),
+        Mutant.of(
+            "a lease is granted by the clock of its end",
+            LOOP,
+            "<= context.settings.minValidityNanos();",
+            "<= -context.settings.driftNanos(ttlNanos);"),
+        Mutant.of(
+            "validity is not checked after the confirmation",
+            LOOP,
+            "} else if (isExhausted(voted)) { lose(voted, exhausted(voted));"
+                + " } else if (tally.won()) { grant(voted, confirmed.counter());",
+            "} else if (tally.won()) { grant(voted, confirmed.counter());"),
+        // ---- owner
+        Mutant.of(
+            "the owner is reused across rounds",
+            LOOP,
+            "new LockEntry(resources(), context.owners.next(description), request.shared());",
+            "new LockEntry(resources(), \"call-\" + System.identityHashCode(this),"
+                + " request.shared());"),
+        Mutant.of(
+            "release without comparing",
+            SLOT,
+            "return holders.remove(owner) != null;",
+            "boolean any = !holders.isEmpty(); holders.clear(); return any;"),
+        Mutant.of(
+            "extend without comparing",
+            SLOT,
+            "return holders.containsKey(owner);",
+            "return !holders.isEmpty();"),
+        Mutant.of(
+            "repair over another's entry",
+            NODE,
+            "Holder inTheWay = slot.blockerOf(entry, null, now);",
+            "Holder inTheWay = null;"),
+        // ---- token
+        Mutant.of(
+            "the token is the first reply",
+            TOKEN,
+            "return atHighest >= quorum ? new TokenSettlement(true, highest)",
+            "return atHighest >= 0 ? new TokenSettlement(true, counters.get(0))"),
+        Mutant.of(
+            "the token is the highest reply",
+            TOKEN,
+            "return atHighest >= quorum",
+            "return atHighest >= 1"),
+        Mutant.of(
+            "no write-back",
+            LOOP,
+            "confirm(voted, settlement.number());",
+            "grant(voted, settlement.number());"),
+        Mutant.of(
+            "one confirmation settles the token",
+            LOOP,
+            "} else if (tally.won()) { grant(voted, confirmed.counter());",
+            "} else if (tally.yes() > 0) { grant(voted, confirmed.counter());"),
+        Mutant.of(
+            "confirm does not look at the owner",
+            NODE,
+            "return new ConfirmReply.NotHeld();",
+            "wanted.size();"),
+        Mutant.of(
+            "confirm does not look at the counter",
+            NODE,
+            "if (highest >= counter) {",
+            "if (highest == Long.MAX_VALUE) {"),
+        Mutant.of(
+            "a grant does not raise the counter",
+            NODE,
+            "long counter = Math.max(request.proposal(), highest + 1);",
+            "long counter = Math.max(request.proposal(), highest);"),
+        Mutant.of(
+            "a repeated grant raises the counter again",
+            NODE,
+            "return new GrantReply.Granted(wanted.get(0).numberOf(entry.owner()));",
+            "return new GrantReply.Granted(highest + 1);"),
+        Mutant.of(
+            "the counter ends with the entry",
+            SLOT,
+            "return holders.remove(owner) != null;",
+            "counter = 0; return holders.remove(owner) != null;"),
+        Mutant.of(
+            "the resource accepts any token",
+            "fencing/InMemoryFence.java",
+            "if (token < entry.highest || (once && token == entry.written)) {",
+            "if (once && token == entry.written) {"),
+        // ---- nodes
+        Mutant.of(
+            "a forgetful node votes at once",
+            ADMISSION,
+            "long wait = majority && !strict ? 0 : quarantineMillis;",
+            "long wait = 0;"),
+        Mutant.of(
+            "a forgetful node votes after half the time",
+            ADMISSION,
+            "long wait = majority && !strict ? 0 : quarantineMillis;",
+            "long wait = majority && !strict ? 0 : quarantineMillis / 2;"),
+        Mutant.of(
+            "a strict client does not wait",
+            ADMISSION,
+            "long wait = majority && !strict ? 0 : quarantineMillis;",
+            "long wait = majority ? 0 : quarantineMillis;"),
+        Mutant.of("a forgotten marker goes unnoticed", NODE, "marked = false;", "marked = true;"),
+        Mutant.of(
+            "entries never expire",
+            SLOT,
+            "holders.values().removeIf(held -> held.expiry - now <= 0);",
+            "holders.values().removeIf(held -> held.expiry == 1);"),
+        Mutant.of(
+            "entries expire a little early",
+            SLOT,
+            "holders.values().removeIf(held -> held.expiry - now <= 0);",
+            "holders.values().removeIf(held -> held.expiry - now <= 10_000_000);"),
+        // ---- clean-up
+        Mutant.of("no clean-up after a lost round", LOOP, "lost.abandon();", ""),
+        Mutant.of(
+            "a cancelled call leaves its round behind",
+            LOOP,
+            "unfinished.abandon();",
+            "",
+            "if (isDone()) { voted.abandon(); return; }",
+            "if (isDone()) { return; }",
+            "if (isDone()) { voted.abandon(); } else if (isExhausted(voted)) {",
+            "if (!isDone() && isExhausted(voted)) {"),
+        Mutant.of(
+            "a straggler is ignored",
+            GRANT,
+            "if (unwanted && (",
+            "if (unwanted && states.isHeard() && ("),
+        Mutant.of(
+            "a release is said to be done by one node",
+            "redlock/ReleaseRound.java",
+            "tally.won() ? Status.RELEASED",
+            "tally.yes() > 0 ? Status.RELEASED"),
+        Mutant.of(
+            "closing releases nothing",
+            "redlock/Redlock.java",
+            "if (context.settings.releaseOnClose()) {",
+            "if (context.settings.strict()) {"),
+        // ---- holding and extending
+        Mutant.of(
+            "the loss timer is late",
+            WATCHDOG,
+            "long delay = hold.remainingNanos();",
+            "long delay = hold.remainingNanos() + ttlNanos / 20;"),
+        Mutant.of(
+            "a pause makes the loss timer late",
+            WATCHDOG,
+            "> STOOD_STILL_NANOS) {",
+            "> Long.MAX_VALUE - 1) {"),
+        Mutant.of(
+            "the watchdog does not extend",
+            WATCHDOG,
+            "due = extending && !stopped",
+            "due = extending && stopped"),
+        Mutant.of(
+            "an extension revives",
+            HOLD,
+            "if (!isValid()) { return false; // It ended while the answers were on their way;"
+                + " a lost lease is never revived.\n }",
+            "",
+            "synchronized (this) { if (state != State.HELD) { return false; } long keptNanos",
+            "synchronized (this) { state = State.HELD; long keptNanos"),
+        Mutant.of(
+            "an extension counts from its reply",
+            HOLD,
+            "context.window(extension.startNanos(), extension.wallStartMicros(), keptNanos);",
+            "context.window("
+                + "context.ticker.nanoTime(), context.ticker.wallMicros(), keptNanos);"),
+        Mutant.of(
+            "a shorter ttl counts only when it is confirmed",
+            HOLD,
+            "window.upTo(context.window(start, wallStart, ttlNanos));",
+            "window;"),
+        Mutant.of(
+            "an overtaken extension is forgotten",
+            HOLD,
+            "earlier.areHarmlessTo(extension.ttlNanos()) ?",
+            "state == State.HELD ?"),
+        Mutant.of(
+            "repair after the end",
+            EXTEND,
+            "if (hold.isEnded() || !hold.isValid()) { return; }",
+            ""),
+        // ---- waiting
+        Mutant.of(
+            "the wait budget is taken twice",
+            LOOP,
+            "return context.ticker.nanoTime() - startNanos >= budgetNanos;",
+            "return context.ticker.nanoTime() - startNanos >= 2 * budgetNanos;"),
+        Mutant.of(
+            "a silent node delays the decision",
+            ROUND,
+            "if (!decided) { timer = scheduler.schedule(this::onTimeout, timeoutNanos); }",
+            "if (!decided) { timer = scheduler.schedule(this::onTimeout, 50 * timeoutNanos); }"),
+        Mutant.of(
+            "a waiter sleeps past the holder's end",
+            "redlock/WaitPlan.java",
+            "Math.max(beatNanos, WATCHED_POLL_NANOS)",
+            "Math.max(beatNanos, 20 * WATCHED_POLL_NANOS)",
+            "wait = Math.min(wait, Math.min(leftNanos, wait) + AFTER_EXPIRY_NANOS);",
+            "wait = Math.max(wait, AFTER_EXPIRY_NANOS + Math.min(leftNanos, 1));"));
+  }
+}

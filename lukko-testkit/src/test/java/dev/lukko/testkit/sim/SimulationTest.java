@@ -1,0 +1,120 @@
+package dev.lukko.testkit.sim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import dev.lukko.testkit.sim.SimulationReport.Failure;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * {@code -Dsim.histories=} sets how many histories are run, {@code -Dsim.seed=} from which seed,
+ * and {@code -Dsim.threads=} in how many threads.
+ */
+class SimulationTest {
+  /** A lock that is safe because it is never granted would pass every other check. */
+  private static final double FEWEST_GRANTS_PER_HISTORY = 5.0;
+
+  @BeforeAll
+  static void quiet() {
+    QuietLoggers.set();
+  }
+
+  @Test
+  @Timeout(value = 25, unit = TimeUnit.MINUTES)
+  void shouldKeepEveryPromiseInEveryHistory() {
+    long seed = Long.getLong("sim.seed", new SecureRandom().nextLong() >>> 16);
+    SimulationReport report =
+        Simulation.builder()
+            .seed(seed)
+            .histories(Long.getLong("sim.histories", 20_000))
+            .threads(Integer.getInteger("sim.threads", Runtime.getRuntime().availableProcessors()))
+            .build()
+            .run();
+
+    System.out.println(report.describe());
+    report.throwIfFailed();
+    if (report.histories() >= 10_000) {
+      assertThat(report.grantsPerHistory()).isGreaterThan(FEWEST_GRANTS_PER_HISTORY);
+    }
+  }
+
+  @Test
+  void shouldRepeatEveryEventWhenTheSeedIsTheSame() {
+    Simulation simulation = Simulation.builder().seed(7).histories(200).build();
+    SimulationReport first = simulation.run();
+
+    Simulation.builder().seed(99_000).histories(100).build().run();
+    SimulationReport again = simulation.run();
+    SimulationReport inThreads =
+        Simulation.builder().seed(7).histories(200).threads(3).build().run();
+
+    assertThat(again.logHash()).isEqualTo(first.logHash());
+    assertThat(inThreads.logHash()).isEqualTo(first.logHash());
+    assertThat(again.grants()).isEqualTo(first.grants());
+  }
+
+  @Test
+  void shouldHaveOtherEventsWhenTheSeedIsAnother() {
+    assertThat(Simulation.builder().seed(7).histories(20).build().run().logHash())
+        .isNotEqualTo(Simulation.builder().seed(8).histories(20).build().run().logHash());
+  }
+
+  @Test
+  void shouldFindTwoValidLeasesWhenClocksAreWorseThanTheDrift() {
+    Failure failure =
+        Simulation.builder()
+            .seed(1)
+            .histories(20_000)
+            .rateError(0.02)
+            .build()
+            .run()
+            .failure()
+            .orElseThrow();
+
+    assertThat(failure.check()).isEqualTo(Check.M);
+    assertThat(failure.steps()).isNotEmpty();
+    assertThat(failure.describe()).contains("again by seed " + failure.seed());
+  }
+
+  @Test
+  void shouldFailTheSameWayWhenAFailureIsRepeatedByItsSeed() {
+    Simulation careless =
+        Simulation.builder()
+            .seed(1)
+            .histories(20_000)
+            .settings(builder -> builder.driftFactor(0).driftBuffer(Duration.ZERO))
+            .build();
+    Failure found = careless.run().failure().orElseThrow();
+
+    Failure again =
+        Simulation.builder()
+            .seed(found.seed())
+            .settings(builder -> builder.driftFactor(0).driftBuffer(Duration.ZERO))
+            .build()
+            .run()
+            .failure()
+            .orElseThrow();
+
+    assertThat(again.check()).isEqualTo(found.check()).isEqualTo(Check.F5);
+    assertThat(again.steps()).isEqualTo(found.steps());
+    assertThat(again.events()).isEqualTo(found.events());
+  }
+
+  @Test
+  void shouldRefuseSettingsOutOfRange() {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> Simulation.builder().histories(0))
+        .withMessage("histories is 0; it must be at least 1");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> Simulation.builder().threads(0))
+        .withMessage("threads is 0; it must be between 1 and 1024");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> Simulation.builder().rateError(0.6))
+        .withMessage("rateError is 0.6; it must be between 0 and 0.5");
+  }
+}
