@@ -6,17 +6,15 @@ import dev.lukko.redlock.RedlockBuilder;
 import dev.lukko.spi.LockNode;
 import java.time.Duration;
 import java.util.List;
-import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
  * The nodes that were named by option or variable.
  *
  * @param addresses at least one
- * @param access sets how to get in where an address does not say it
+ * @param access how to get in where an address does not say it
  */
-record NamedNodes(
-    List<NodeAddress> addresses, RedisKeyFormat keyFormat, Consumer<NodeBuilder> access)
+record NamedNodes(List<NodeAddress> addresses, RedisKeyFormat keyFormat, NodeAccess access)
     implements LockStore {
 
   NamedNodes {

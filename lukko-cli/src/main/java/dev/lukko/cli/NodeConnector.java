@@ -11,8 +11,7 @@ import dev.lukko.redis.format.RedisKeyFormat;
 import dev.lukko.spi.LockNode;
 import java.time.Duration;
 import java.util.List;
-import java.util.function.Consumer;
-import java.util.function.Supplier;
+import java.util.Optional;
 
 /** Makes nodes of addresses: the only place of the command that knows the servers. */
 final class NodeConnector {
@@ -36,21 +35,18 @@ final class NodeConnector {
   /**
    * Connects to all nodes at the same time; one that is down is no failure.
    *
-   * @param access sets how to get in where an address does not say it
+   * @param access how to get in where an address does not say it
    * @throws UsageException if a store does not accept an address; no connection is made then
    */
   static List<LockNode> connect(
-      List<NodeAddress> addresses, RedisKeyFormat keyFormat, Consumer<NodeBuilder> access) {
+      List<NodeAddress> addresses, RedisKeyFormat keyFormat, NodeAccess access) {
     try {
       List<String> urls = addresses.stream().map(NodeAddress::url).toList();
-      if (addresses.stream().allMatch(address -> QUICK_SCHEMES.contains(address.scheme()))) {
-        JedisNodeBuilder nodes = JedisNode.builder().keyFormat(keyFormat);
-        access.accept(NodeBuilder.of(nodes));
-        return List.copyOf(nodes.connectAll(urls));
-      }
-      RedisNodeBuilder nodes = RedisNode.builder().keyFormat(keyFormat);
-      access.accept(NodeBuilder.of(nodes));
-      return List.copyOf(nodes.connectAll(urls));
+      boolean quick =
+          addresses.stream().allMatch(address -> QUICK_SCHEMES.contains(address.scheme()));
+      return quick
+          ? List.copyOf(quickBuilder(keyFormat, access).connectAll(urls))
+          : List.copyOf(builder(keyFormat, access).connectAll(urls));
     } catch (IllegalArgumentException malformed) {
       throw new UsageException("node: " + malformed.getMessage());
     }
@@ -64,17 +60,11 @@ final class NodeConnector {
   static Diagnosis diagnose(
       List<NodeAddress> addresses,
       RedisKeyFormat keyFormat,
-      Consumer<NodeBuilder> access,
+      NodeAccess access,
       Duration timeout,
       Duration maxTtl) {
-    Supplier<RedisNodeBuilder> builders =
-        () -> {
-          RedisNodeBuilder nodes = RedisNode.builder().keyFormat(keyFormat);
-          access.accept(NodeBuilder.of(nodes));
-          return nodes;
-        };
     try {
-      return new Doctor(builders, keyFormat, timeout, maxTtl)
+      return new Doctor(() -> builder(keyFormat, access), keyFormat, timeout, maxTtl)
           .examine(
               addresses.stream()
                   .map(address -> new Patient(address.toString(), address.url()))
@@ -82,5 +72,35 @@ final class NodeConnector {
     } catch (IllegalArgumentException malformed) {
       throw new UsageException("node: " + malformed.getMessage());
     }
+  }
+
+  private static RedisNodeBuilder builder(RedisKeyFormat keyFormat, NodeAccess access) {
+    RedisNodeBuilder nodes = RedisNode.builder().keyFormat(keyFormat);
+    Optional.ofNullable(access.user()).ifPresent(nodes::user);
+    if (access.passwordFile() != null) {
+      nodes.passwordFile(access.passwordFile());
+    } else if (access.password() != null) {
+      nodes.password(access.password());
+    }
+    Optional.ofNullable(access.cacert()).ifPresent(nodes::caCertificates);
+    if (access.cert() != null && access.key() != null) {
+      nodes.clientCertificate(access.cert(), access.key());
+    }
+    return nodes;
+  }
+
+  private static JedisNodeBuilder quickBuilder(RedisKeyFormat keyFormat, NodeAccess access) {
+    JedisNodeBuilder nodes = JedisNode.builder().keyFormat(keyFormat);
+    Optional.ofNullable(access.user()).ifPresent(nodes::user);
+    if (access.passwordFile() != null) {
+      nodes.passwordFile(access.passwordFile());
+    } else if (access.password() != null) {
+      nodes.password(access.password());
+    }
+    Optional.ofNullable(access.cacert()).ifPresent(nodes::caCertificates);
+    if (access.cert() != null && access.key() != null) {
+      nodes.clientCertificate(access.cert(), access.key());
+    }
+    return nodes;
   }
 }

@@ -57,8 +57,7 @@ final class NodeOptions {
     LockStore store =
         addresses.isEmpty()
             ? embedded(surroundings.environment())
-            : new NamedNodes(
-                addresses, keyFormat, nodes -> access.apply(nodes, surroundings.environment()));
+            : new NamedNodes(addresses, keyFormat, access.given(surroundings.environment()));
     if (verbose) {
       surroundings.say("locks are in " + store.description());
     }

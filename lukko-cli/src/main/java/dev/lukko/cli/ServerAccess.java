@@ -55,34 +55,23 @@ final class ServerAccess {
   private @Nullable String key;
 
   /**
-   * Hands all of it to the builder of nodes.
+   * What was given, by option or by variable.
    *
-   * @throws IllegalArgumentException if a file cannot be read, or does not hold what it must
+   * @throws UsageException if something is no path, or half of a pair
    */
-  void apply(NodeBuilder nodes, Map<String, String> environment) {
-    String name = given(user, environment, USER);
-    if (name != null) {
-      nodes.user(name);
-    }
-    String file = given(passwordFile, environment, PASSWORD_FILE);
-    String password = given(null, environment, PASSWORD);
-    if (file != null) {
-      nodes.passwordFile(path("--password-file", file));
-    } else if (password != null) {
-      nodes.password(password);
-    }
-    String authority = given(cacert, environment, CACERT);
-    if (authority != null) {
-      nodes.caCertificates(path("--cacert", authority));
-    }
-    String certificate = given(cert, environment, CERT);
-    String secret = given(key, environment, KEY);
+  NodeAccess given(Map<String, String> environment) {
+    Path certificate = path("--cert", given(cert, environment, CERT));
+    Path secret = path("--key", given(key, environment, KEY));
     if ((certificate == null) != (secret == null)) {
       throw new UsageException("--cert and --key go together; give both, or neither");
     }
-    if (certificate != null && secret != null) {
-      nodes.clientCertificate(path("--cert", certificate), path("--key", secret));
-    }
+    return new NodeAccess(
+        given(user, environment, USER),
+        given(null, environment, PASSWORD),
+        path("--password-file", given(passwordFile, environment, PASSWORD_FILE)),
+        path("--cacert", given(cacert, environment, CACERT)),
+        certificate,
+        secret);
   }
 
   private static @Nullable String given(
@@ -91,9 +80,9 @@ final class ServerAccess {
     return value == null || value.isEmpty() ? null : value;
   }
 
-  private static Path path(String option, String text) {
+  private static @Nullable Path path(String option, @Nullable String text) {
     try {
-      return Path.of(text);
+      return text == null ? null : Path.of(text);
     } catch (InvalidPathException malformed) {
       throw new UsageException(option + ": '" + text + "' is not a path");
     }

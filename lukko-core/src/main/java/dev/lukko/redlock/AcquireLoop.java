@@ -150,6 +150,10 @@ final class AcquireLoop {
   }
 
   private GrantRound newRound() {
+    // Before the proposal: one that grew old in a pause must count as elapsed time, or a node that
+    // was in quarantine meanwhile would take it for new.
+    long roundStartNanos = context.ticker.nanoTime();
+    long roundWallStartMicros = context.ticker.wallMicros();
     LockEntry entry =
         new LockEntry(resources(), context.owners.next(description), request.shared());
     GrantRequest grant =
@@ -162,6 +166,8 @@ final class AcquireLoop {
         context,
         context.settings.nodeTimeoutNanos(ttlNanos),
         grant,
+        roundStartNanos,
+        roundWallStartMicros,
         this::onVotes,
         this::onMistake);
   }

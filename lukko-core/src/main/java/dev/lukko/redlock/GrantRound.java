@@ -37,6 +37,8 @@ final class GrantRound extends Round<GrantReply> {
       Context context,
       long timeoutNanos,
       GrantRequest request,
+      long startNanos,
+      long wallStartMicros,
       BiConsumer<GrantRound, Tally> onDecided,
       Consumer<RuntimeException> onMistake) {
     super(context.nodes, timeoutNanos);
@@ -46,8 +48,8 @@ final class GrantRound extends Round<GrantReply> {
     this.release = new EntryRelease(context.nodes, request.entry());
     this.onDecided = onDecided;
     this.onMistake = onMistake;
-    this.startNanos = context.ticker.nanoTime();
-    this.wallStartMicros = context.ticker.wallMicros();
+    this.startNanos = startNanos;
+    this.wallStartMicros = wallStartMicros;
   }
 
   /** When this round, and no earlier one, began: the origin of the validity it may win. */

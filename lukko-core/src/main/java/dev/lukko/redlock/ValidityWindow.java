@@ -23,15 +23,14 @@ record ValidityWindow(long endNanos, long wallEndMicros) {
    * product is exact to a few nanoseconds up to a ttl of 100 days.
    */
   static long driftNanos(long ttlNanos, double factor, long bufferNanos) {
-    double product = Math.ceil(ttlNanos * factor);
-    long drift = product >= Long.MAX_VALUE ? Long.MAX_VALUE : (long) product;
-    return drift > Long.MAX_VALUE - bufferNanos ? Long.MAX_VALUE : drift + bufferNanos;
+    long drift = (long) Math.ceil(ttlNanos * factor) + bufferNanos; // The cast saturates.
+    return drift < 0 ? Long.MAX_VALUE : drift;
   }
 
   /** This window, ending no later than another. */
   ValidityWindow upTo(ValidityWindow limit) {
     return new ValidityWindow(
-        endNanos - limit.endNanos <= 0 ? endNanos : limit.endNanos,
+        limit.endNanos + Math.min(0, endNanos - limit.endNanos),
         Math.min(wallEndMicros, limit.wallEndMicros));
   }
 

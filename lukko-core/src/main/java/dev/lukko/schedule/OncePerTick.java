@@ -58,6 +58,11 @@ import org.jspecify.annotations.Nullable;
 public final class OncePerTick implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(OncePerTick.class.getName());
 
+  /** What every store can keep. */
+  private static final Instant FIRST = Instant.parse("0001-01-01T00:00:00Z");
+
+  private static final Instant LAST = Instant.parse("9999-12-31T23:59:59Z");
+
   private final LockClient locks;
   private final LastRunStore store;
   private final DueWait dueWait;
@@ -113,7 +118,7 @@ public final class OncePerTick implements AutoCloseable {
    *
    * @param job the job's name, which is also the name that is locked, behind {@code job:}; 1 to 251
    *     characters, no control characters
-   * @param period the time between two ticks, in whole milliseconds, at least 1 ms
+   * @param period the time between two ticks, 1 ms to 36500 days, in whole milliseconds
    * @param body the work; in this thread, under a lease that is extended while it runs
    * @throws X what the body threw; the run is in the history as failed, and its tick has had it
    * @throws dev.lukko.LeaseLostException if the lease was lost before the body returned
@@ -125,9 +130,10 @@ public final class OncePerTick implements AutoCloseable {
     LockRequest request = request(job);
     if (period == null
         || period.compareTo(Duration.ofMillis(1)) < 0
+        || period.compareTo(Builder.LONGEST) > 0
         || period.toNanosPart() % 1_000_000 != 0) {
       throw new IllegalArgumentException(
-          "period is " + period + "; it must be at least 1 ms, in whole milliseconds");
+          "period is " + period + "; it must be 1 ms to 36500 days, in whole milliseconds");
     }
     long millis = period.toMillis();
     Instant now = store.now();
@@ -146,13 +152,16 @@ public final class OncePerTick implements AutoCloseable {
    * plain period, such as cron.
    *
    * @param tick the scheduled instant, the same in all replicas: not the time at which it fired;
-   *     cut to whole microseconds
+   *     from year 1 to 9999, cut to whole microseconds
    * @throws X what the body threw
    * @throws dev.lukko.LeaseLostException as {@link #run(String, Duration, LeaseAction)} does
    */
   public <X extends Exception> Result run(String job, Instant tick, LeaseAction<X> body) throws X {
     LockRequest request = request(job);
-    Objects.requireNonNull(tick, "tick");
+    if (tick == null || tick.isBefore(FIRST) || tick.isAfter(LAST)) {
+      throw new IllegalArgumentException(
+          "tick is " + tick + "; it must be from " + FIRST + " to " + LAST);
+    }
     return whenDue(request, job, tick.truncatedTo(ChronoUnit.MICROS), body);
   }
 
@@ -394,9 +403,21 @@ public final class OncePerTick implements AutoCloseable {
       return this;
     }
 
-    /** Sets how this replica is called in the history; default process number and host name. */
+    /**
+     * Sets how this replica is called in the history, 1 to 255 characters, no control characters;
+     * default process number and host name.
+     */
     public Builder runner(String runner) {
-      this.runner = Objects.requireNonNull(runner, "runner");
+      if (runner == null
+          || runner.isEmpty()
+          || runner.length() > 255
+          || runner.chars().anyMatch(Character::isISOControl)) {
+        throw new IllegalArgumentException(
+            "runner is \""
+                + runner
+                + "\"; it must have 1 to 255 characters and no control characters");
+      }
+      this.runner = runner;
       return this;
     }
 

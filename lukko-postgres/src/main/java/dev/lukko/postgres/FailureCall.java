@@ -24,7 +24,7 @@ record FailureCall(QueueSql sql, QueueRow row, String error, Duration delay) {
       statement.setString(next++, QueueCalls.interval(delay));
     }
     if (sql.hasErrors()) {
-      statement.setString(next++, QueueCalls.cut(error));
+      statement.setString(next++, QueueCalls.storable(error));
     }
     return next;
   }

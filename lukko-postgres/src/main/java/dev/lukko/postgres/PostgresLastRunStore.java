@@ -7,7 +7,6 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
@@ -22,20 +21,19 @@ import org.jspecify.annotations.Nullable;
 /**
  * Keeps the last runs of jobs, and their history, in the tables {@code job} and {@code job_run}, by
  * the database's clock. Each call is one short transaction on a connection of the given DataSource,
- * which may pool. A statement is given up after the timeout; how long it takes to get a connection
- * is the DataSource's to bound. Thread-safe.
+ * which may pool. A statement is given up after 10 s, by the server, or after 15 s by dropping the
+ * connection; how long it takes to get one is the DataSource's to bound. Thread-safe.
  */
 public final class PostgresLastRunStore implements LastRunStore {
-  private static final Duration TIMEOUT = Duration.ofSeconds(10);
+  private static final int STATEMENT_SECONDS = 10;
+  private static final int NETWORK_MILLIS = 15_000;
 
   private final DataSource dataSource;
   private final RunSql sql;
-  private final int timeoutSeconds;
 
   private PostgresLastRunStore(DataSource dataSource, PostgresSchema schema) {
     this.dataSource = Objects.requireNonNull(dataSource, "dataSource");
     this.sql = new RunSql(schema.name());
-    this.timeoutSeconds = (int) TIMEOUT.toSeconds();
   }
 
   /** A store in the schema {@value PostgresSchema#DEFAULT_NAME}. */
@@ -87,7 +85,7 @@ public final class PostgresLastRunStore implements LastRunStore {
   private Decision refusal(Connection connection, String job, Instant tick, Set<Outcome> rerunAfter)
       throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(sql.last)) {
-      statement.setQueryTimeout(timeoutSeconds);
+      statement.setQueryTimeout(STATEMENT_SECONDS);
       statement.setString(1, job);
       try (ResultSet row = statement.executeQuery()) {
         if (!row.next()) {
@@ -109,7 +107,7 @@ public final class PostgresLastRunStore implements LastRunStore {
         sql.finish,
         statement -> {
           statement.setString(1, outcome.name());
-          statement.setString(2, error.map(QueueCalls::cut).orElse(null));
+          statement.setString(2, error.map(QueueCalls::storable).orElse(null));
           statement.setString(3, job);
           statement.setObject(4, at(tick));
           statement.setLong(5, fencingToken);
@@ -156,9 +154,15 @@ public final class PostgresLastRunStore implements LastRunStore {
     return QueueCalls.inAutocommit(
         dataSource,
         connection -> {
+          int before = connection.getNetworkTimeout();
+          connection.setNetworkTimeout(Runnable::run, NETWORK_MILLIS);
           try (PreparedStatement statement = connection.prepareStatement(text)) {
-            statement.setQueryTimeout(timeoutSeconds);
+            statement.setQueryTimeout(STATEMENT_SECONDS);
             return call.on(statement);
+          } finally {
+            if (!connection.isClosed()) { // It may go back into a pool.
+              connection.setNetworkTimeout(Runnable::run, before);
+            }
           }
         });
   }

@@ -8,6 +8,8 @@ import javax.sql.DataSource;
 
 /** Small calls that need a connection for a moment. */
 final class QueueCalls {
+  private static final int MAX_ERROR = 2_000;
+
   private QueueCalls() {}
 
   /** Work on a connection. */
@@ -29,7 +31,22 @@ final class QueueCalls {
     return duration.toMillis() + " milliseconds";
   }
 
-  static String cut(String error) {
-    return error.length() <= 2_000 ? error : error.substring(0, 2_000);
+  /**
+   * An error text that the server takes, whatever is in it: at most 2000 characters, without zero
+   * characters, which PostgreSQL cannot store, and without halves of surrogate pairs.
+   */
+  static String storable(String error) {
+    StringBuilder clean = new StringBuilder();
+    for (int i = 0; i < error.length() && clean.length() < MAX_ERROR; ) {
+      int c = error.codePointAt(i);
+      i += Character.charCount(c);
+      boolean half = c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE;
+      if (clean.length() + Character.charCount(c) <= MAX_ERROR) {
+        clean.appendCodePoint(c == 0 || half ? '?' : c);
+      } else {
+        break;
+      }
+    }
+    return clean.toString();
   }
 }

@@ -314,6 +314,18 @@ class SkipLockedQueueTest {
    * square of the rows.
    */
   @Test
+  void errorTextThatTheServerCannotStoreDoesNotKeepARowFromFailing() throws Exception {
+    SkipLockedQueue queue = queue(settings());
+    queue.enqueue(QueueJob.of("one"));
+    try (SkipLockedQueue.Claim claim = queue.claim(1)) {
+      claim.fail(
+          claim.rows().get(0), "zero \0, half \ud83d, " + "x".repeat(1_990) + "\ud83d\ude00");
+      claim.commit();
+    }
+    assertThat(database.number("SELECT count(*) FROM lukko.queue WHERE attempts = 1")).isEqualTo(1);
+  }
+
+  @Test
   void rowOfAnotherClaimIsRefusedAndStaysAsItWas() throws Exception {
     SkipLockedQueue queue = queue(settings());
     queue.enqueue(QueueJob.of("one"));

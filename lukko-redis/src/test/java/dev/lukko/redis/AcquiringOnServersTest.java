@@ -15,6 +15,7 @@ import dev.lukko.testkit.FaultProxy;
 import dev.lukko.testkit.LockCall;
 import dev.lukko.testkit.LockCall.Outcome;
 import dev.lukko.testkit.RedisServer;
+import dev.lukko.testkit.rows.FaultRow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,6 +41,7 @@ class AcquiringOnServersTest {
     return LockRequest.builder(R).ttl(ttl).maxWait(maxWait).build();
   }
 
+  @FaultRow(10)
   @ParameterizedTest
   @EnumSource
   void repliesThatComeAfterTheTtlExhaustTheValidity(EntryPoint entryPoint) {
@@ -151,6 +153,7 @@ class AcquiringOnServersTest {
     }
   }
 
+  @FaultRow(36)
   @Test
   void sameServerUnderTwoAddressesIsRefusedAtTheStartByBothNames() {
     int port = servers.server(1).port();
@@ -192,6 +195,7 @@ class AcquiringOnServersTest {
     }
   }
 
+  @FaultRow(35)
   @Test
   void replicaIsRefusedAtTheStartByItsRole() {
     try (RedisServer replica =

@@ -19,6 +19,7 @@ import dev.lukko.testkit.FaultyNode.Fault;
 import dev.lukko.testkit.HeldPacket;
 import dev.lukko.testkit.MonitorTap;
 import dev.lukko.testkit.RedisServer;
+import dev.lukko.testkit.rows.FaultRow;
 import dev.lukko.time.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -48,6 +49,7 @@ class FaultScenariosTest extends ScenarioTest {
     super(RedisServer.Builder::appendOnly);
   }
 
+  @FaultRow(3)
   @Test
   void row03_twoNodesKilled_grantedByThree() {
     Redlock client = warmClient(T);
@@ -65,6 +67,7 @@ class FaultScenariosTest extends ScenarioTest {
     row(3, "two servers killed; granted by the other three after " + took + " ms");
   }
 
+  @FaultRow(4)
   @Test
   void row04_threeNodesKilled_neverGrantedAndNothingLeft() {
     Redlock client = warmClient(T);
@@ -88,6 +91,7 @@ class FaultScenariosTest extends ScenarioTest {
     row(4, "three servers killed; no quorum after " + took + " ms of 700, naming all three");
   }
 
+  @FaultRow(8)
   @Test
   void row08_writeHeldOnItsWayBeyondTheLease_refusedOnArrival() throws Exception {
     try (FencedResource resource = new FencedResource()) {
@@ -115,6 +119,7 @@ class FaultScenariosTest extends ScenarioTest {
     }
   }
 
+  @FaultRow(9)
   @Test
   void row09_pauseBetweenTheRepliesAndTheDecision_notGranted() {
     AtomicLong jumpNanos = new AtomicLong();
@@ -150,6 +155,7 @@ class FaultScenariosTest extends ScenarioTest {
         "all five had granted, then the process stood still for a ttl: not granted, all released");
   }
 
+  @FaultRow(10)
   @Test
   void row10_repliesDelayedBeyondTheTtl_notGranted() {
     Redlock client = bed.client(T, options -> options.nodeTimeout(LONG));
@@ -171,6 +177,7 @@ class FaultScenariosTest extends ScenarioTest {
     row(10, "the replies came after " + millisSince(start) + " ms of a ttl of 2000: not granted");
   }
 
+  @FaultRow(11)
   @Test
   void row11_repliesOfThreeNodesAfterTheNodeTimeout_notCountedAndReleased() {
     Redlock client = warmClient(LONG);
@@ -200,6 +207,7 @@ class FaultScenariosTest extends ScenarioTest {
         "three replies came after the node timeout: not granted, and released behind the grant");
   }
 
+  @FaultRow(12)
   @Test
   void row12_serverStoppedBeforeTheGrant_keyIsReleasedWhenItWakes() {
     Redlock client = warmClient(LONG);
@@ -221,6 +229,7 @@ class FaultScenariosTest extends ScenarioTest {
             + " ms");
   }
 
+  @FaultRow(13)
   @Test
   void row13_connectionsResetDuringTheGrant_notGrantedAndNotRepeated() {
     Redlock client = warmClient(LONG);
@@ -250,6 +259,7 @@ class FaultScenariosTest extends ScenarioTest {
             + " SET");
   }
 
+  @FaultRow(14)
   @Test
   void row14_repliesOfTwoNodesLost_grantedByThreeAndReleasedAtFive() {
     Redlock client = warmClient(LONG);
@@ -266,6 +276,7 @@ class FaultScenariosTest extends ScenarioTest {
     row(14, "two replies were lost: granted by the other three, released at all five");
   }
 
+  @FaultRow(26)
   @Test
   void row26_nodeKilledAndBackAtOnceWithItsData_keepsItsKeyAndIsQuarantined() {
     Redlock first = warmClient(T);
@@ -300,6 +311,7 @@ class FaultScenariosTest extends ScenarioTest {
             + " extensions, gave no new vote for a ttl, and votes again");
   }
 
+  @FaultRow(27)
   @Test
   void row27_powerLossTakesTheGrantBack_nodeDoesNotVoteAgain() {
     Redlock first = warmClient(LONG);
@@ -329,6 +341,7 @@ class FaultScenariosTest extends ScenarioTest {
             + " client: not granted in 21 tries");
   }
 
+  @FaultRow(37)
   @Test
   void row37_scriptsForgottenUnderContention_noErrorIsSeen() throws Exception {
     Redlock client = warmClient(LONG);

@@ -12,6 +12,7 @@ import dev.lukko.LockNotAcquiredException;
 import dev.lukko.redlock.Redlock;
 import dev.lukko.spi.NodeStatus;
 import dev.lukko.testkit.RedisServer;
+import dev.lukko.testkit.rows.FaultRow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,6 +43,7 @@ class ForgetfulServersTest extends ScenarioTest {
     super(options -> {});
   }
 
+  @FaultRow(28)
   @Test
   void row28_oneNodeRestartedEmpty_quarantinedThenVotes() {
     List<RedisNode> nodes = bed.nodes("");
@@ -77,6 +79,7 @@ class ForgetfulServersTest extends ScenarioTest {
             + " tokens rose");
   }
 
+  @FaultRow(29)
   @Test
   void row29_allRestartedEmpty_grantedAtOnceWithAHigherTokenUnlessStrict() {
     List<String> warnings = warningsOf("dev.lukko.redlock.Admission");
@@ -106,6 +109,7 @@ class ForgetfulServersTest extends ScenarioTest {
             + " ms of a quarantine of 1000");
   }
 
+  @FaultRow(30)
   @Test
   void row30_flushDuringAHold_ofOneIsRepairedOfThreeEndsIt() {
     Redlock first = bed.client(LONG);
@@ -132,6 +136,7 @@ class ForgetfulServersTest extends ScenarioTest {
             + " extension failed at once, the next token is higher");
   }
 
+  @FaultRow(31)
   @Test
   void row31_evictionPolicy_reportedAndInStrictModeRefused() {
     List<String> warnings = warningsOf("dev.lukko.redlock.Admission");

@@ -18,6 +18,7 @@ import dev.lukko.testkit.EntryPoint;
 import dev.lukko.testkit.FaultProxy;
 import dev.lukko.testkit.LockCall;
 import dev.lukko.testkit.RedisServer;
+import dev.lukko.testkit.rows.FaultRow;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -120,6 +121,7 @@ class HoldingOnServersTest {
     assertThat(call.finish()).isEmpty();
   }
 
+  @FaultRow(28)
   @ParameterizedTest
   @EnumSource
   void serverRestartsEmptyThenItDoesNotGiveASecondHolderItsVote(EntryPoint entryPoint) {
@@ -148,6 +150,7 @@ class HoldingOnServersTest {
     holder.finish();
   }
 
+  @FaultRow(6)
   @Test
   void processOfTheHolderStoppedPastTheTtlThenItFirstSeesThatItsLeaseIsNotValid() throws Exception {
     Redlock client = servers.client();

@@ -206,6 +206,35 @@ class NativeCommandsTest {
   }
 
   @Test
+  void releaseTellsHowManyHaveHeardOfIt() {
+    try (ScriptedServer server = new ScriptedServer(Version.VALKEY_9_0);
+        RedisNode node = RedisNode.connect(server.url())) {
+      server.store().listeners(3);
+      granted(node, MINE, 5);
+      assertThat(release(node, MINE)).isEqualTo(new ReleaseReply.Released(3));
+    }
+  }
+
+  @Test
+  void releaseIsOpenUntilItsHintIsOnItsWay() {
+    try (ScriptedServer server = new ScriptedServer(Version.REDIS_8_4);
+        RedisNode node = RedisNode.connect(server.url())) {
+      granted(node, MINE, 5);
+      server.requests();
+      server.swallowed.set(words -> words.get(0).equals("PUBLISH"));
+      assertThat(release(node, MINE)).isInstanceOf(Unknown.class);
+      server.swallowed.set(words -> false);
+      List<String> seen = new ArrayList<>();
+      await()
+          .untilAsserted(
+              () -> {
+                seen.addAll(server.requests());
+                assertThat(seen).endsWith("DELEX", "PUBLISH").hasSize(4);
+              });
+    }
+  }
+
+  @Test
   void versionDecidesOnTheCommands() {
     assertThat(NativeSupport.of(Map.of("redis_version", "8.3.9")).names()).isEmpty();
     assertThat(NativeSupport.of(Map.of("redis_version", "8.10.0")).names())

@@ -43,7 +43,7 @@ class NewerServersTest {
         granted(node, entry, 5);
         assertThat(extend(node, entry, 50_000)).isEqualTo(new ExtendReply.Extended());
         assertThat(server.command("PTTL", "lukko:{r}")).asString().matches("49\\d{3}|50000");
-        assertThat(release(node, entry)).isEqualTo(new ReleaseReply.Released());
+        assertThat(release(node, entry)).isEqualTo(new ReleaseReply.Released(1));
         assertThat(hints.await(30, TimeUnit.SECONDS)).isTrue();
       }
       assertThat(server.command("EXISTS", "lukko:{r}")).isEqualTo(0L);

@@ -14,6 +14,7 @@ import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.GrantRequest;
 import dev.lukko.testkit.MonitorTap;
 import dev.lukko.testkit.RedisServer;
+import dev.lukko.testkit.rows.FaultRow;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
@@ -43,6 +44,15 @@ class RedisNodeVerbsTest {
   void empty() {
     server.command("FLUSHALL");
     Requests.admit(node);
+  }
+
+  @FaultRow(16)
+  @Test
+  void repeatedGrantGetsStoredAnswerAndRaisesNothing() {
+    granted(node, entry("a", "r"), 500);
+    assertThat(granted(node, entry("a", "r"), 500)).isEqualTo(500);
+    assertThat(granted(node, entry("a", "r"), 900)).isEqualTo(500);
+    assertThat(server.command("GET", "lukko:{r}:token")).isEqualTo("500");
   }
 
   @Test

@@ -10,6 +10,7 @@ import dev.lukko.ReleaseOutcome;
 import dev.lukko.redlock.Redlock;
 import dev.lukko.testkit.FaultProxy;
 import dev.lukko.testkit.RedisServer;
+import dev.lukko.testkit.rows.FaultRow;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -20,6 +21,7 @@ class RefusingServersTest extends ScenarioTest {
     super(options -> {});
   }
 
+  @FaultRow(32)
   @Test
   void row32_fullNodes_grantedWithTwoOfThemNotWithThreeAndUnlockWorks() {
     Redlock client = bed.client(LONG);
@@ -37,6 +39,7 @@ class RefusingServersTest extends ScenarioTest {
     row(32, "two full servers: granted; three: not, as a failure of nodes; unlocking works on all");
   }
 
+  @FaultRow(33)
   @Test
   void row33_busyScriptOnTwoNodes_grantedByTheOthersAndTheScriptIsLeftAlone() {
     Redlock client = bed.client(LONG);
@@ -61,6 +64,7 @@ class RefusingServersTest extends ScenarioTest {
             + " ms, the scripts went on");
   }
 
+  @FaultRow(34)
   @Test
   void row34_serversThatRefuse_grantedAndEachReportedWithItsCause() {
     Redlock client = bed.client(LONG);
@@ -92,6 +96,7 @@ class RefusingServersTest extends ScenarioTest {
     row(34, faults + " on two servers each: granted, and each reported with its own cause");
   }
 
+  @FaultRow(38)
   @Test
   void row38_rightsLost_notCountedAsRefusedAndBackAfterTheRepair() {
     for (RedisServer server : bed.servers.all()) {

@@ -16,6 +16,7 @@ import dev.lukko.testkit.FaultProxy;
 import dev.lukko.testkit.FaultProxy.Direction;
 import dev.lukko.testkit.LockCall;
 import dev.lukko.testkit.LockCall.Outcome;
+import dev.lukko.testkit.rows.FaultRow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -80,6 +81,7 @@ class ReleasingOnServersTest {
     assertThat(outcome.describe()).contains("no answer within 100 ms");
   }
 
+  @FaultRow(40)
   @ParameterizedTest
   @EnumSource
   void staleHolderReleasesAndTheNextHoldersEntryStands(EntryPoint entryPoint) {
@@ -106,6 +108,7 @@ class ReleasingOnServersTest {
     return numbers;
   }
 
+  @FaultRow(11)
   @ParameterizedTest
   @EnumSource
   void grantsWhoseRepliesComeAfterTheRoundWasLostAreReleasedAgain(EntryPoint entryPoint) {
@@ -128,6 +131,7 @@ class ReleasingOnServersTest {
     await().untilAsserted(() -> assertThat(servers.entries()).isEmpty());
   }
 
+  @FaultRow(12)
   @ParameterizedTest
   @EnumSource
   void grantThatIsLateForTheHoldIsReleasedWithIt(EntryPoint entryPoint) {
@@ -139,6 +143,7 @@ class ReleasingOnServersTest {
     await().untilAsserted(() -> assertThat(servers.entries()).isEmpty());
   }
 
+  @FaultRow(44)
   @ParameterizedTest
   @EnumSource
   void callGivenUpBetweenRequestAndReplyLeavesNothing(EntryPoint entryPoint) {
@@ -152,6 +157,7 @@ class ReleasingOnServersTest {
     await().untilAsserted(() -> assertThat(servers.entries()).isEmpty());
   }
 
+  @FaultRow(44)
   @ParameterizedTest
   @EnumSource
   void closeWhileServersAreStoppedReturnsAndEndsEverything(EntryPoint entryPoint) {

@@ -7,6 +7,7 @@ import dev.lukko.LockNotAcquiredException;
 import dev.lukko.LockRequest;
 import dev.lukko.redlock.Redlock;
 import dev.lukko.testkit.RedisServer;
+import dev.lukko.testkit.rows.FaultRows;
 import java.time.Duration;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
@@ -58,7 +59,7 @@ abstract class ScenarioTest {
   }
 
   static void row(int number, String saw) {
-    System.out.println("row " + number + ": " + saw);
+    FaultRows.saw(number, saw);
   }
 
   static long millisSince(long nanos) {

@@ -55,6 +55,7 @@ final class ScriptedStore {
 
   private Version version;
   private boolean full;
+  private long listeners;
   final Map<String, String> values = new HashMap<>();
   final Map<String, Long> ttls = new HashMap<>();
 
@@ -70,6 +71,11 @@ final class ScriptedStore {
   /** Whether commands that may need memory are refused. */
   void full(boolean isFull) {
     full = isFull;
+  }
+
+  /** How many hear what is published. */
+  void listeners(long count) {
+    listeners = count;
   }
 
   /** How a test sees a request; empty if it is not about a lock. */
@@ -105,7 +111,7 @@ final class ScriptedStore {
       case "SUBSCRIBE" ->
           new ArrayRedisMessage(
               List.of(bulk("subscribe"), bulk(words.get(1)), new IntegerRedisMessage(1)));
-      case "PUBLISH" -> new IntegerRedisMessage(0);
+      case "PUBLISH" -> new IntegerRedisMessage(listeners);
       case "PEXPIRE" -> expire(words);
       case "SET" -> has("IFEQ") ? setIfEqual(words) : new ErrorRedisMessage("ERR syntax error");
       case "DELEX" -> has(command) ? delete(words.get(1), words.get(3)) : unknown(words.get(0));

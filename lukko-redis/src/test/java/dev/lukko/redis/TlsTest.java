@@ -69,7 +69,7 @@ class TlsTest {
   private static void assertLocks(RedisNode node) {
     Requests.admit(node);
     granted(node, entry("a", "r"), 5);
-    assertThat(release(node, entry("a", "r"))).isEqualTo(new ReleaseReply.Released());
+    assertThat(release(node, entry("a", "r"))).isInstanceOf(ReleaseReply.Released.class);
   }
 
   private static void assertUnreachable(String url, String why) {

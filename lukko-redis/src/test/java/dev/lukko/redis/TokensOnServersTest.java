@@ -9,6 +9,7 @@ import dev.lukko.redlock.Redlock;
 import dev.lukko.testkit.EntryPoint;
 import dev.lukko.testkit.LockCall;
 import dev.lukko.testkit.RedisServer;
+import dev.lukko.testkit.rows.FaultRow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -65,6 +66,7 @@ class TokensOnServersTest {
     }
   }
 
+  @FaultRow(30)
   @ParameterizedTest
   @EnumSource
   void allServersLoseTheirDataThenTheNextTokenIsHigherAllTheSame(EntryPoint entryPoint) {

@@ -12,6 +12,7 @@ import dev.lukko.QuorumUnavailableException;
 import dev.lukko.redlock.Redlock;
 import dev.lukko.testkit.RedisServer;
 import dev.lukko.testkit.RedisServers;
+import dev.lukko.testkit.rows.FaultRow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,6 +26,7 @@ class UnfitServersTest extends ScenarioTest {
     super(options -> {});
   }
 
+  @FaultRow(35)
   @Test
   void row35_replica_refusedAtStartAndAfterItsPromotionQuarantined() {
     Redlock first = bed.client(LONG);
@@ -58,6 +60,7 @@ class UnfitServersTest extends ScenarioTest {
     }
   }
 
+  @FaultRow(36)
   @Test
   void row36_oneServerTwiceOrAClusterNode_refusedAtStart() {
     RedisServer server = bed.server(0);
@@ -79,6 +82,7 @@ class UnfitServersTest extends ScenarioTest {
     assertThat(nodes.get(0).toString()).as("closed with the failed client").contains("not");
   }
 
+  @FaultRow(36)
   @Test
   void serverThatWasDownAtTheStartAndTurnsOutToBeAnotherNodeNeverVotes() {
     bed.proxy(1).leadTo(bed.server(0));

@@ -143,6 +143,14 @@ public abstract class LastRunStoreContract {
   }
 
   @Test
+  void shouldTakeWhateverIsInAnErrorText() {
+    begin(TICK, 1, NEVER);
+    String strange = "zero \0, half \ud83d, long " + "x".repeat(100_000) + "\ud83d\ude00";
+    assertThat(store.finish("job", TICK, 1, Outcome.FAILED, Optional.of(strange))).isTrue();
+    assertThat(store.history("job", 1).get(0).error().orElseThrow()).startsWith("zero ");
+  }
+
+  @Test
   void shouldShortenTheHistoryAndForgetNoDecision() {
     for (int i = 0; i < 5; i++) {
       begin(TICK.plusSeconds(i), i + 1, NEVER);

@@ -13,6 +13,7 @@ import dev.lukko.spi.LockEntry;
 import dev.lukko.testkit.EntryPoint;
 import dev.lukko.testkit.FaultyNode.Fault;
 import dev.lukko.testkit.LockCall;
+import dev.lukko.testkit.rows.FaultRow;
 import dev.lukko.time.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -221,6 +222,7 @@ class LossTest {
   class ProcessStoodStill {
     @RegisterExtension final Rig rig = Rig.of(3);
 
+    @FaultRow(25)
     @ParameterizedTest
     @EnumSource
     void validityIsFalseBeforeAnyTimerRan(EntryPoint entryPoint) {
@@ -414,6 +416,7 @@ class LossTest {
   class WallClockJumps {
     @RegisterExtension final Rig rig = Rig.of(3);
 
+    @FaultRow(24)
     @ParameterizedTest
     @EnumSource
     void backThenNothingChanges(EntryPoint entryPoint) {
@@ -430,6 +433,7 @@ class LossTest {
       assertThat(call.finish()).isPresent();
     }
 
+    @FaultRow(24)
     @Test
     void backWhileItIsExtendedThenItGoesOn() {
       LockCall call = EntryPoint.ACQUIRE_ASYNC.call(rig.client(), request(3_000, true));
@@ -439,6 +443,7 @@ class LossTest {
       assertThat(call.finish()).isEmpty();
     }
 
+    @FaultRow(24)
     @ParameterizedTest
     @EnumSource
     void forwardThenItEndsEarlyAndAtOnce(EntryPoint entryPoint) {
@@ -451,6 +456,7 @@ class LossTest {
       assertThat(call.finish()).isPresent();
     }
 
+    @FaultRow(24)
     @Test
     void forwardByLessThanTheRestThenTheRestIsShorter() {
       LockCall call = EntryPoint.ACQUIRE_ASYNC.call(rig.client(), request(10_000, false));

@@ -12,12 +12,14 @@ import dev.lukko.testkit.EntryPoint;
 import dev.lukko.testkit.FaultyNode.Fault;
 import dev.lukko.testkit.LockCall;
 import dev.lukko.testkit.LockCall.Outcome;
+import dev.lukko.testkit.rows.FaultRow;
 import dev.lukko.time.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -30,6 +32,59 @@ class TokenTest {
 
   private static LockRequest request() {
     return LockRequest.builder(Rig.R).ttl(ms(10_000)).maxWait(ms(0)).autoExtend(false).build();
+  }
+
+  @Nested
+  class ProcessStandsStillInTheMiddleOfARound {
+    @RegisterExtension final Rig rig = Rig.of(3);
+
+    /** A node back from quarantine knows no better than the proposal says. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
+    void leaseThatIsValidHasATokenNoOlderThanItsTtl(int look) {
+      Rig.Party party = rig.party(builder -> builder.ticker(standingStillAt(look)));
+
+      party
+          .client()
+          .acquireAsync(request())
+          .handle((lease, failure) -> lease)
+          .thenAccept(
+              lease -> {
+                if (lease != null && lease.isValid()) {
+                  assertThat(lease.fencingToken())
+                      .isGreaterThan(rig.time.wallMicros() - 10_000_000);
+                }
+                if (lease != null) {
+                  lease.release();
+                }
+              })
+          .join();
+    }
+
+    private Ticker standingStillAt(int look) {
+      AtomicInteger looks = new AtomicInteger();
+      return new Ticker() {
+        @Override
+        public long nanoTime() {
+          long now = rig.time.nanoTime();
+          standStill();
+          return now;
+        }
+
+        @Override
+        public long wallMicros() {
+          long now = rig.time.wallMicros();
+          standStill();
+          return now;
+        }
+
+        private void standStill() {
+          if (looks.incrementAndGet() == look) {
+            rig.time.pauseProcess(ms(11_000));
+          }
+        }
+      };
+    }
   }
 
   @Nested
@@ -92,6 +147,7 @@ class TokenTest {
       assertThat(rig.held()).isEmpty();
     }
 
+    @FaultRow(15)
     @ParameterizedTest
     @EnumSource(names = {"DOWN", "LOSE_REQUESTS", "LOSE_REPLIES"})
     void nodesLostBeforeTheConfirmationMakeItUnreachable(Fault fault) {
@@ -103,6 +159,29 @@ class TokenTest {
       rig.time.advance(ms(500));
       assertThat(call.outcome()).isEqualTo(Outcome.UNREACHABLE);
       rig.stores.forEach(store -> store.forget()); // The releases were lost as well.
+    }
+
+    @FaultRow(15)
+    @Test
+    void repliesToTheConfirmationLostOnThreeOfFiveThenNotGrantedAndItsTokenIsNeverSeenAgain() {
+      raiseCounter(1, 70_000_000);
+      rig.main().fault(Fault.HOLD_REPLIES);
+      LockCall call = EntryPoint.ACQUIRE_ASYNC.call(rig.client(), request());
+      rig.main().fault(Fault.NONE);
+      rig.main().nodes().subList(0, 3).forEach(node -> node.fault(Fault.LOSE_REPLIES));
+      rig.main().nodes().forEach(node -> node.releaseHeld());
+      assertThat(call.isWaiting()).isTrue();
+      long burnt = rig.counterAt(1);
+      assertThat(rig.counterAt(2)).as("it was confirmed").isEqualTo(burnt);
+      rig.time.advance(ms(500));
+      assertThat(call.outcome()).isEqualTo(Outcome.UNREACHABLE);
+      rig.main().heal();
+      rig.time.advance(ms(1_000));
+      for (int i = 0; i < 3; i++) {
+        Lease next = rig.party().client().acquire(request());
+        assertThat(next.fencingToken()).isGreaterThan(burnt);
+        next.close();
+      }
     }
 
     @Test

@@ -27,6 +27,7 @@ import dev.lukko.time.Ticker;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -491,6 +492,10 @@ class OncePerTickTest {
     assertRefused("job", () -> once.run("x".repeat(252), tick, lease -> {}));
     assertRefused("period", () -> once.run("report", Duration.ZERO, lease -> {}));
     assertRefused("period", () -> once.run("report", Duration.ofNanos(1_500_000), lease -> {}));
+    assertRefused("period", () -> once.run("report", ChronoUnit.FOREVER.getDuration(), l -> {}));
+    assertRefused("tick", () -> once.run("report", Instant.MIN, lease -> {}));
+    assertRefused("tick", () -> once.run("report", Instant.MAX, lease -> {}));
+    assertRefused("runner", () -> replica().runner("a\0b"));
     assertRefused("limit", () -> once.history("report", 0));
     assertRefused("ttl", () -> replica().ttl(Duration.ZERO));
     assertRefused("maxWait", () -> replica().maxWait(Duration.ofSeconds(-1)));

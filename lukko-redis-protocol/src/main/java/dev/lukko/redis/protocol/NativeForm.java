@@ -53,6 +53,24 @@ public record NativeForm(List<String> command, List<String> after) {
     return first instanceof Long ? reply : null;
   }
 
+  /**
+   * Whether the answer depends on what followed: a release that has deleted its entry tells how
+   * many have heard of it. Until that is known, its outcome is open.
+   */
+  boolean isIncomplete(List<Object> answer) {
+    return !command.get(0).equals("SET") && answer.equals(List.of(1L));
+  }
+
+  /**
+   * The whole answer.
+   *
+   * @param heard the reply to what followed; empty if it was refused, as without the right to
+   *     publish
+   */
+  List<Object> complete(List<Object> answer, List<Object> heard) {
+    return heard.isEmpty() || !(heard.get(0) instanceof Long count) ? answer : List.of(1L + count);
+  }
+
   /** Whether a refusal means that the server or its user lacks the command, now and later on. */
   static boolean isLacking(String error) {
     return error.startsWith("ERR unknown command")

@@ -149,26 +149,47 @@ public final class Wire {
    */
   private void sendNative(
       NativeForm form, ScriptCall call, CompletableFuture<List<Object>> reply, Timer timeout) {
+    CompletableFuture<List<Object>> after = new CompletableFuture<>();
     outstanding.addAndGet(2);
     connection.send(
         form.command(),
         (value, error) -> {
           ended(error);
           List<Object> answer = value == null ? null : form.asScript(value);
-          if (answer != null || !Faults.isReply(error)) {
+          if (answer != null && form.isIncomplete(answer)) {
+            var unused =
+                after.whenComplete(
+                    (heard, lost) -> {
+                      timeout.cancel();
+                      settle(reply, heard == null ? null : form.complete(answer, heard), lost);
+                    });
+          } else if (answer != null || !Faults.isReply(error)) {
             timeout.cancel();
             settle(reply, answer, error);
-            return;
-          }
-          if (error != null && NativeForm.isLacking(String.valueOf(error.getMessage()))) {
-            natives = form.without(natives); // a race of two only asks once more
-            LOG.log(DEBUG, "the server refuses {0}: {1}", form.command().get(0), error);
-          }
-          if (!reply.isDone()) {
-            sendDigest(call, reply, timeout);
+          } else {
+            onRefused(form, error);
+            if (!reply.isDone()) {
+              sendDigest(call, reply, timeout);
+            }
           }
         });
-    connection.send(form.after(), (value, error) -> ended(error));
+    connection.send(
+        form.after(),
+        (value, error) -> {
+          ended(error);
+          if (Faults.isReply(error)) {
+            after.complete(value == null ? List.of() : value);
+          } else {
+            after.completeExceptionally(error);
+          }
+        });
+  }
+
+  private void onRefused(NativeForm form, @Nullable Throwable error) {
+    if (error != null && NativeForm.isLacking(String.valueOf(error.getMessage()))) {
+      natives = form.without(natives); // a race of two only asks once more
+      LOG.log(DEBUG, "the server refuses {0}: {1}", form.command().get(0), error);
+    }
   }
 
   /** Which commands of its own the server is asked for in place of scripts. */

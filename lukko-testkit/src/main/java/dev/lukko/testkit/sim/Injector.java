@@ -97,7 +97,7 @@ final class Injector {
     long until = world.now() + fault.nanos();
     for (SimLink link : client.links()) {
       if ((fault.nodes() >> link.node().number() & 1) != 0) {
-        link.cut(out ? until : 0, back ? until : 0, hold);
+        link.connection().cut(out ? until : 0, back ? until : 0, hold);
       }
     }
   }

@@ -52,11 +52,20 @@ record Plan(
   static final double CLOCK_BOUND = 0.005;
 
   Plan with(List<Op> otherOps, List<Fault> otherFaults) {
+    return with(weather, otherOps, otherFaults);
+  }
+
+  /** The same history, with the expectations of another weather. */
+  Plan expecting(Weather other) {
+    return with(other, ops, faults);
+  }
+
+  private Plan with(Weather otherWeather, List<Op> otherOps, List<Fault> otherFaults) {
     return new Plan(
         seed,
         rateError,
         settings,
-        weather,
+        otherWeather,
         ttlNanos,
         tauNanos,
         driverTimeoutNanos,

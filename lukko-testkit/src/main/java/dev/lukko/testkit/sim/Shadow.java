@@ -31,6 +31,11 @@ final class Shadow {
     return found;
   }
 
+  /** The node has looked at these resources, and dropped what had ended. */
+  void look(LockEntry entry, long now) {
+    slots(entry, now);
+  }
+
   void forget() {
     slots.clear();
   }

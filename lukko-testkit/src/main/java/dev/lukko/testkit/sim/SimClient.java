@@ -117,7 +117,7 @@ final class SimClient implements Ticker, Scheduler {
   /** Goes on if it was stopped. */
   void heal() {
     pausedUntil = Math.min(pausedUntil, world.now());
-    links.forEach(SimLink::heal);
+    links.forEach(link -> link.connection().heal());
   }
 
   boolean isDead() {

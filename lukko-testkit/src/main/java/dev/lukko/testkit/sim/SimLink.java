@@ -3,7 +3,6 @@ package dev.lukko.testkit.sim;
 import dev.lukko.spi.Capability;
 import dev.lukko.spi.ConfirmReply;
 import dev.lukko.spi.ExtendReply;
-import dev.lukko.spi.Failed;
 import dev.lukko.spi.FairTicket;
 import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantRequest;
@@ -19,21 +18,12 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A node as one client sees it: over a connection that is slow, loses things, and breaks.
- *
- * <p>It keeps the rules of a node's driver: messages of one connection keep their order, every
- * request gets an answer at some time, and a release that could not be sent is sent again.
- */
+/** A node as one client sees it: each verb is a message over a {@link Connection}. */
 final class SimLink implements LockNode {
   private final World world;
   private final SimClient client;
   private final SimNode node;
-  private long lastArrival;
-  private long lastReply;
-  private long requestsCutUntil;
-  private long repliesCutUntil;
-  private boolean holding;
+  private final Connection connection;
   private boolean connecting = true;
   private boolean unreachable;
   private int openWatches;
@@ -42,6 +32,7 @@ final class SimLink implements LockNode {
     this.world = world;
     this.client = client;
     this.node = node;
+    this.connection = new Connection(world, client, node);
   }
 
   SimNode node() {
@@ -57,193 +48,13 @@ final class SimLink implements LockNode {
     connecting = false;
   }
 
-  void cut(long requestsUntil, long repliesUntil, boolean hold) {
-    requestsCutUntil = Math.max(requestsCutUntil, requestsUntil);
-    repliesCutUntil = Math.max(repliesCutUntil, repliesUntil);
-    holding = hold;
-  }
-
-  void heal() {
-    requestsCutUntil = 0;
-    repliesCutUntil = 0;
+  /** The way to the node. */
+  Connection connection() {
+    return connection;
   }
 
   int openWatches() {
     return openWatches;
-  }
-
-  // ---- the way of a message
-
-  private <R> CompletionStage<R> send(Message<R> message) {
-    if (client.isDead()) {
-      return message.reply;
-    }
-    note(message.verb.sent, message, 0);
-    world.injector.moment(message.verb.sent, client, message, null);
-    message.sentAt = world.now();
-    if (!client.isDead()) {
-      world.requestBegins();
-      client.awaits(1);
-      dispatch(message);
-    }
-    return message.reply;
-  }
-
-  private <R> void dispatch(Message<R> message) {
-    long now = world.now();
-    if (message.reset) {
-      message.reset = false;
-      breaks(message);
-      return;
-    }
-    boolean cut = requestsCutUntil > now;
-    if (message.requestLost || (cut && !holding)) {
-      message.requestLost = false;
-      lost(message);
-      return;
-    }
-    long arrival = (cut ? requestsCutUntil : now) + world.latency() + message.requestDelayNanos;
-    if (!message.overtaken) {
-      arrival = Math.max(arrival, lastArrival);
-      lastArrival = arrival;
-    }
-    world.at(arrival, null, () -> arrive(message));
-  }
-
-  /** The client hears that its connection broke; its request may arrive all the same. */
-  private <R> void breaks(Message<R> message) {
-    long now = world.now();
-    if (message.verb == Verb.RELEASE) {
-      lost(message);
-      return;
-    }
-    if (message.requestLost) {
-      world.requestEnds();
-    } else {
-      world.at(now + world.latency() + message.requestDelayNanos, null, () -> arriveAgain(message));
-    }
-    answer(message, message.fault.apply("connection reset"), now + world.latency());
-  }
-
-  /** A release is kept and sent again, as long as there may be an entry; others fail in time. */
-  private <R> void lost(Message<R> message) {
-    Acquisition acquisition = message.acquisition;
-    long now = world.now();
-    if (message.verb == Verb.RELEASE && acquisition != null) {
-      long again = now + world.plan.tauNanos();
-      if (again - message.sentAt < 2 * world.plan.ttlNanos()) {
-        world.at(again, null, () -> sendAgain(message));
-        return;
-      }
-    }
-    world.requestEnds();
-    answer(
-        message,
-        message.fault.apply("no answer"),
-        Math.max(now, message.sentAt + world.plan.driverTimeoutNanos()));
-  }
-
-  private <R> void sendAgain(Message<R> message) {
-    if (client.isDead()) {
-      world.requestEnds();
-    } else {
-      dispatch(message);
-    }
-  }
-
-  private <R> void arrive(Message<R> message) {
-    long now = world.now();
-    if (node.hungUntil() > now) {
-      world.at(node.hungUntil(), null, () -> arrive(message));
-      return;
-    }
-    if (node.downUntil() > now) {
-      lost(message);
-      return;
-    }
-    world.requestEnds();
-    R reply = message.call.apply(node);
-    note(message.verb.applied, message, codeOf(reply));
-    world.injector.moment(message.verb.applied, client, null, null);
-    if (message.repeatAfterNanos >= 0) {
-      long after = message.repeatAfterNanos;
-      message.repeatAfterNanos = -1;
-      world.requestBegins();
-      world.at(now + after, null, () -> arriveAgain(message));
-    }
-    boolean cut = repliesCutUntil > now;
-    if (message.replyLost || (cut && !holding)) {
-      answer(
-          message,
-          message.fault.apply("no answer"),
-          Math.max(now, message.sentAt + world.plan.driverTimeoutNanos()));
-      return;
-    }
-    long back = (cut ? repliesCutUntil : now) + world.latency() + message.replyDelayNanos;
-    back = Math.max(back, lastReply);
-    if (message.replyDelayNanos == 0) {
-      lastReply = back;
-    }
-    if (back - message.sentAt > world.plan.driverTimeoutNanos()) {
-      reply = message.fault.apply("a late answer");
-    }
-    answer(message, reply, back);
-  }
-
-  private <R> void arriveAgain(Message<R> message) {
-    world.requestEnds();
-    Acquisition acquisition = message.acquisition;
-    // No driver repeats a request; where ttls differ, a repeated extension would be harmful.
-    boolean harmful =
-        acquisition != null
-            && acquisition.mixed
-            && (message.verb == Verb.EXTEND || message.verb == Verb.REPAIR);
-    if (node.downUntil() <= world.now() && !harmful) {
-      if (acquisition != null) {
-        acquisition.repeated = true;
-      }
-      R reply = message.call.apply(node);
-      note(message.verb.applied, message, codeOf(reply));
-    }
-  }
-
-  private <R> void answer(Message<R> message, R reply, long time) {
-    world.at(
-        time,
-        client,
-        () -> {
-          client.awaits(-1);
-          note(message.verb.replied, message, codeOf(reply));
-          world.injector.moment(message.verb.replied, client, null, null);
-          if (!client.isDead()) {
-            message.reply.complete(reply);
-            Acquisition acquisition = message.acquisition;
-            if (message.verb == Verb.EXTEND && acquisition != null) {
-              world.ledger.look(acquisition);
-            }
-          }
-        });
-  }
-
-  private void note(Hook hook, Message<?> message, long value) {
-    int number = message.acquisition == null ? 0 : message.acquisition.number;
-    world.log.add(world.now(), hook, client.number(), node.number(), number, value);
-  }
-
-  private static long codeOf(@Nullable Object reply) {
-    if (reply instanceof GrantReply.Granted granted) {
-      return granted.counter();
-    }
-    if (reply instanceof GrantReply.Refused
-        || reply instanceof ConfirmReply.NotHeld
-        || reply instanceof ExtendReply.Missing
-        || reply instanceof ReleaseReply.NotHeld) {
-      return 1;
-    }
-    if (reply instanceof ConfirmReply.Higher higher) {
-      return -higher.counter();
-    }
-    return reply instanceof Unknown ? 2 : reply instanceof Failed ? 3 : 4;
   }
 
   private Acquisition of(LockEntry entry, Verb verb) {
@@ -267,14 +78,14 @@ final class SimLink implements LockNode {
   @Override
   public CompletionStage<GrantReply> grant(GrantRequest request) {
     Acquisition acquisition = world.ledger.begins(client, node, request);
-    return send(
+    return connection.send(
         new Message<>(Verb.GRANT, acquisition, at -> at.grant(request, acquisition), Unknown::new));
   }
 
   @Override
   public CompletionStage<ConfirmReply> confirm(LockEntry entry, long counter) {
     Acquisition acquisition = of(entry, Verb.CONFIRM);
-    return send(
+    return connection.send(
         new Message<>(Verb.CONFIRM, acquisition, at -> at.confirm(entry, counter), Unknown::new));
   }
 
@@ -283,7 +94,7 @@ final class SimLink implements LockNode {
     Acquisition acquisition = of(entry, Verb.EXTEND);
     acquisition.mixed |= ttlMillis * 1_000_000L != acquisition.ttlNanos;
     world.ledger.look(acquisition); // A shorter ttl counts from here on.
-    return send(
+    return connection.send(
         new Message<>(
             Verb.EXTEND,
             acquisition,
@@ -294,7 +105,7 @@ final class SimLink implements LockNode {
   @Override
   public CompletionStage<ExtendReply> repair(LockEntry entry, long ttlMillis, long counter) {
     Acquisition acquisition = of(entry, Verb.REPAIR);
-    return send(
+    return connection.send(
         new Message<>(
             Verb.REPAIR,
             acquisition,
@@ -305,14 +116,14 @@ final class SimLink implements LockNode {
   @Override
   public CompletionStage<ReleaseReply> release(LockEntry entry) {
     Acquisition acquisition = of(entry, Verb.RELEASE);
-    return send(
+    return connection.send(
         new Message<>(
             Verb.RELEASE, acquisition, at -> at.release(entry, acquisition), Unknown::new));
   }
 
   @Override
   public void leave(LockEntry entry, FairTicket ticket) {
-    send(
+    connection.send(
         new Message<Boolean>(
             Verb.OTHER,
             null,
@@ -331,12 +142,12 @@ final class SimLink implements LockNode {
       message.reply.complete(unreachable ? silent.apply("not yet") : node.status());
       return message.reply;
     }
-    return send(message);
+    return connection.send(message);
   }
 
   @Override
   public CompletionStage<NodeStatus> admit(NodeStatus seen, long quarantineMillis) {
-    return send(
+    return connection.send(
         new Message<>(
             Verb.OTHER, null, at -> at.admit(seen, quarantineMillis), NodeStatus::unreachable));
   }
@@ -350,7 +161,7 @@ final class SimLink implements LockNode {
   public Watch watch(String resource, Runnable hint) {
     Subscription subscription = new Subscription(hint);
     openWatches++;
-    send(
+    connection.send(
         new Message<Boolean>(
             Verb.OTHER,
             null,
@@ -367,7 +178,7 @@ final class SimLink implements LockNode {
   }
 
   private void relay(Subscription subscription) {
-    if (repliesCutUntil <= world.now()) {
+    if (connection.bringsReplies()) {
       world.at(world.now() + world.latency(), client, subscription::hint);
     }
   }

@@ -159,6 +159,7 @@ final class SimNode {
 
   void leave(LockEntry entry, FairTicket ticket) {
     node.leave(entry, ticket);
+    shadow.look(entry, clock.nanoTime());
   }
 
   NodeStatus status() {

@@ -263,8 +263,8 @@ final class Mutants {
         Mutant.of(
             "a silent node delays the decision",
             ROUND,
-            "if (!decided) { timer = scheduler.schedule(this::onTimeout, timeoutNanos); }",
-            "if (!decided) { timer = scheduler.schedule(this::onTimeout, 50 * timeoutNanos); }"),
+            "if (!decided) { timer = scheduler.schedule(this::expire, timeoutNanos); }",
+            "if (!decided) { timer = scheduler.schedule(this::expire, 50 * timeoutNanos); }"),
         Mutant.of(
             "a waiter sleeps past the holder's end",
             "redlock/WaitPlan.java",
