@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  * A script's call, or a command in its place, in the form in which the driver sends it.
  *
  * <p>The bytes are made in the thread that asks, and the reply goes straight to whoever waits for
- * it: the driver's one thread, through which all requests to all nodes pass, has as little to do as
- * can be. (With the driver's own commands it encoded each argument by a buffer of its own; see
+ * it: the driver's few threads, through which all requests to all nodes pass, have as little to do
+ * as can be. (With the driver's own commands it encoded each argument by a buffer of its own; see
  * docs/internals/decisions.md.)
  */
 final class ScriptRequest implements RedisCommand<String, String, List<Object>> {

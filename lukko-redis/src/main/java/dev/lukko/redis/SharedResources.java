@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The driver's threads and timer: one set for all nodes of a process, ended with the last node. */
 final class SharedResources {
-  private static final int IO_THREADS = 1;
+  private static final int IO_THREADS = 2;
   private static final int TICK_MILLIS = 10;
   private static final int QUIET_MILLIS = 0;
   private static final int SHUTDOWN_MILLIS = 2_000;
