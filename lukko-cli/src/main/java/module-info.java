@@ -3,6 +3,7 @@ module dev.lukko.cli {
   requires com.fasterxml.jackson.databind;
   requires dev.lukko;
   requires dev.lukko.jdbc;
+  requires dev.lukko.jedis;
   requires dev.lukko.redis;
   requires dev.lukko.testkit;
   requires info.picocli;

@@ -1,6 +1,7 @@
 /** Lock nodes and fence on Redis and Valkey. */
 module dev.lukko.redis {
   requires transitive dev.lukko;
+  requires transitive dev.lukko.redis.protocol;
   requires transitive lettuce.core;
   requires static transitive org.jspecify;
   requires io.netty.buffer;

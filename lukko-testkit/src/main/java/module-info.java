@@ -6,8 +6,8 @@ module dev.lukko.testkit {
   requires static org.junit.jupiter.api;
 
   exports dev.lukko.testkit;
-  exports dev.lukko.testkit.sim;
   exports dev.lukko.testkit.contract;
+  exports dev.lukko.testkit.sim;
 
   // JUnit calls the tests of the contract, whose groups are package-private.
   opens dev.lukko.testkit.contract;

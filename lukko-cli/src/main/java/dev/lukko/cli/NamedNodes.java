@@ -1,7 +1,7 @@
 package dev.lukko.cli;
 
 import dev.lukko.cli.doctor.Diagnosis;
-import dev.lukko.redis.RedisKeyFormat;
+import dev.lukko.redis.format.RedisKeyFormat;
 import dev.lukko.redlock.RedlockBuilder;
 import dev.lukko.spi.LockNode;
 import java.time.Duration;

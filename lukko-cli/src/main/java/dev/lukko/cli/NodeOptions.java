@@ -1,6 +1,6 @@
 package dev.lukko.cli;
 
-import dev.lukko.redis.RedisKeyFormat;
+import dev.lukko.redis.format.RedisKeyFormat;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -1,8 +1,13 @@
 package dev.lukko.redis;
 
-import dev.lukko.redis.RedisAddress.Kind;
-import dev.lukko.redis.RedisAddress.Place;
-import dev.lukko.redis.RedisAddress.Tls;
+import dev.lukko.redis.protocol.Login;
+import dev.lukko.redis.protocol.RedisAccess;
+import dev.lukko.redis.protocol.RedisAddress;
+import dev.lukko.redis.protocol.RedisAddress.Kind;
+import dev.lukko.redis.protocol.RedisAddress.Place;
+import dev.lukko.redis.protocol.RedisAddress.Tls;
+import dev.lukko.redis.protocol.Secret;
+import dev.lukko.redis.protocol.TlsFiles;
 import io.lettuce.core.RedisCredentials;
 import io.lettuce.core.RedisCredentialsProvider.ImmediateRedisCredentialsProvider;
 import io.lettuce.core.RedisURI;

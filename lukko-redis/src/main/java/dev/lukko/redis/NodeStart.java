@@ -1,16 +1,24 @@
 package dev.lukko.redis;
 
-import dev.lukko.redis.RedisAddress.Kind;
-import dev.lukko.redis.RedisAddress.Place;
+import dev.lukko.redis.format.RedisKeyFormat;
+import dev.lukko.redis.protocol.ClusterLink;
+import dev.lukko.redis.protocol.Connector;
+import dev.lukko.redis.protocol.HintConnection;
+import dev.lukko.redis.protocol.Link;
+import dev.lukko.redis.protocol.RedisAddress.Kind;
+import dev.lukko.redis.protocol.RedisAddress.Place;
+import dev.lukko.redis.protocol.RedisLink;
+import dev.lukko.redis.protocol.ReleaseHints;
+import dev.lukko.redis.protocol.ScriptedNode;
+import dev.lukko.redis.protocol.TlsFiles;
+import dev.lukko.redis.protocol.Wire;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.MaintNotificationsConfig;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.TimeoutOptions;
-import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.protocol.ProtocolVersion;
-import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.resource.ClientResources;
 import io.netty.handler.ssl.SslContextBuilder;
 import java.time.Duration;
@@ -93,7 +101,7 @@ record NodeStart(
             : new DirectConnector(client, address.server());
     RedisLink link = link(client, connector, sentinel, null, name);
     link.connect();
-    return node(client, link, connector::connectPubSub, name, close);
+    return node(client, link, connector::connectHints, name, close);
   }
 
   private Started cluster(
@@ -122,13 +130,13 @@ record NodeStart(
   }
 
   /** Any server of a cluster passes on what is published; one that is down is left for the next. */
-  private static Supplier<CompletionStage<StatefulRedisPubSubConnection<String, String>>> inTurn(
+  private static Supplier<? extends CompletionStage<? extends HintConnection>> inTurn(
       RedisClient client, DriverAddress address, ClusterLink link) {
     AtomicInteger turn = new AtomicInteger();
     return () -> {
       List<Place> places = link.places();
       Place place = places.get(Math.floorMod(turn.getAndIncrement(), places.size()));
-      return client.connectPubSubAsync(StringCodec.UTF8, address.serverAt(place));
+      return new DirectConnector(client, address.serverAt(place)).connectHints();
     };
   }
 
@@ -142,7 +150,7 @@ record NodeStart(
         connector,
         wanders,
         cluster,
-        client.getResources().timer(),
+        new NettyTimers(client.getResources().timer()),
         name,
         keyFormat.marker(),
         connectTimeout,
@@ -152,11 +160,13 @@ record NodeStart(
   private Started node(
       RedisClient client,
       Link link,
-      Supplier<CompletionStage<StatefulRedisPubSubConnection<String, String>>> subscriber,
+      Supplier<? extends CompletionStage<? extends HintConnection>> subscriber,
       String name,
       Supplier<CompletableFuture<Void>> close) {
-    ReleaseHints hints = new ReleaseHints(subscriber, name, client.getResources().timer());
-    return new Started(new RedisNode(name, keyFormat, counterRetention, link, hints, close), link);
+    ReleaseHints hints =
+        new ReleaseHints(subscriber, name, new NettyTimers(client.getResources().timer()));
+    ScriptedNode node = new ScriptedNode(name, keyFormat, counterRetention, link, hints, close);
+    return new Started(new RedisNode(node), link);
   }
 
   private ClientOptions options(TlsFiles files, @Nullable RedisClient callers) {

@@ -4,6 +4,7 @@ import dev.lukko.Lease;
 import dev.lukko.fencing.Fence;
 import dev.lukko.fencing.FenceArguments;
 import dev.lukko.fencing.StaleTokenException;
+import dev.lukko.redis.format.HashSlots;
 import io.lettuce.core.api.sync.RedisScriptingCommands;
 import java.time.Duration;
 import java.util.List;

@@ -3,7 +3,10 @@ package dev.lukko.redis;
 import static java.lang.System.Logger.Level.WARNING;
 
 import dev.lukko.redis.NodeStart.Started;
-import dev.lukko.redis.RedisAddress.Kind;
+import dev.lukko.redis.format.RedisKeyFormat;
+import dev.lukko.redis.protocol.NodeSettings;
+import dev.lukko.redis.protocol.RedisAddress.Kind;
+import dev.lukko.redis.protocol.RedisUrl;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import java.nio.file.Path;
@@ -22,22 +25,14 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RedisNodeBuilder {
   private static final System.Logger LOG = System.getLogger(RedisNodeBuilder.class.getName());
-  private static final Duration MAX_TIMEOUT = Duration.ofMinutes(10);
-  private static final Duration MAX_RETENTION = Duration.ofDays(36_500);
-  private static final int MAX_NAME_LENGTH = 200;
 
-  private RedisKeyFormat keyFormat = RedisKeyFormat.PREFIXED;
-  private Duration counterRetention = Duration.ofDays(7);
-  private Duration connectTimeout = Duration.ofSeconds(1);
-  private Duration commandTimeout = Duration.ofSeconds(10);
-  private RedisAccess access = RedisAccess.NONE;
-  private @Nullable String name;
+  private final NodeSettings settings = new NodeSettings();
 
   RedisNodeBuilder() {}
 
   /** How keys are named; default {@link RedisKeyFormat#PREFIXED}. */
   public RedisNodeBuilder keyFormat(RedisKeyFormat keyFormat) {
-    this.keyFormat = keyFormat;
+    settings.setKeyFormat(keyFormat);
     return this;
   }
 
@@ -48,7 +43,7 @@ public final class RedisNodeBuilder {
    * @throws IllegalArgumentException if below 1 ms or above 36500 days
    */
   public RedisNodeBuilder counterRetention(Duration counterRetention) {
-    this.counterRetention = checked("counterRetention", counterRetention, MAX_RETENTION);
+    settings.setCounterRetention(counterRetention);
     return this;
   }
 
@@ -59,7 +54,7 @@ public final class RedisNodeBuilder {
    * @throws IllegalArgumentException if below 1 ms or above 10 min
    */
   public RedisNodeBuilder connectTimeout(Duration connectTimeout) {
-    this.connectTimeout = checked("connectTimeout", connectTimeout, MAX_TIMEOUT);
+    settings.setConnectTimeout(connectTimeout);
     return this;
   }
 
@@ -71,7 +66,7 @@ public final class RedisNodeBuilder {
    * @throws IllegalArgumentException if below 1 ms or above 10 min
    */
   public RedisNodeBuilder commandTimeout(Duration commandTimeout) {
-    this.commandTimeout = checked("commandTimeout", commandTimeout, MAX_TIMEOUT);
+    settings.setCommandTimeout(commandTimeout);
     return this;
   }
 
@@ -82,17 +77,7 @@ public final class RedisNodeBuilder {
    *     characters
    */
   public RedisNodeBuilder name(String name) {
-    if (name.isEmpty()
-        || name.length() > MAX_NAME_LENGTH
-        || name.chars().anyMatch(Character::isISOControl)) {
-      throw new IllegalArgumentException(
-          "name has "
-              + name.length()
-              + " characters; it must have 1 to "
-              + MAX_NAME_LENGTH
-              + ", and no control characters");
-    }
-    this.name = name;
+    settings.setName(name);
     return this;
   }
 
@@ -101,7 +86,7 @@ public final class RedisNodeBuilder {
    * is the server's default user.
    */
   public RedisNodeBuilder user(String user) {
-    access = access.withLogin(new Login(text("user", user), access.login().password()));
+    settings.setUser(user);
     return this;
   }
 
@@ -110,10 +95,8 @@ public final class RedisNodeBuilder {
    * {@link #passwordVariable}, which keep it out of code and heap dumps.
    */
   public RedisNodeBuilder password(String password) {
-    if (password.isEmpty()) {
-      throw new IllegalArgumentException("password is empty; it must have at least one character");
-    }
-    return password(Secret.text(password));
+    settings.setPassword(password);
+    return this;
   }
 
   /**
@@ -123,7 +106,8 @@ public final class RedisNodeBuilder {
    * @throws IllegalArgumentException if it cannot be read or is empty
    */
   public RedisNodeBuilder passwordFile(Path file) {
-    return password(Secret.file(file).checked());
+    settings.setPasswordFile(file);
+    return this;
   }
 
   /**
@@ -132,11 +116,7 @@ public final class RedisNodeBuilder {
    * @throws IllegalArgumentException if it is not set or empty
    */
   public RedisNodeBuilder passwordVariable(String variable) {
-    return password(Secret.variable(text("passwordVariable", variable), System::getenv).checked());
-  }
-
-  private RedisNodeBuilder password(Secret password) {
-    access = access.withLogin(new Login(access.login().user(), password));
+    settings.setPasswordVariable(variable);
     return this;
   }
 
@@ -147,7 +127,7 @@ public final class RedisNodeBuilder {
    * @throws IllegalArgumentException if the file cannot be read or is empty
    */
   public RedisNodeBuilder sentinelLogin(@Nullable String user, Path passwordFile) {
-    access = access.withSentinelLogin(new Login(user, Secret.file(passwordFile).checked()));
+    settings.setSentinelLogin(user, passwordFile);
     return this;
   }
 
@@ -159,7 +139,8 @@ public final class RedisNodeBuilder {
    * @throws IllegalArgumentException if it holds no certificate
    */
   public RedisNodeBuilder caCertificates(Path file) {
-    return files(new TlsFiles(file, access.files().certificate(), access.files().key()));
+    settings.setCaCertificates(file);
+    return this;
   }
 
   /**
@@ -171,11 +152,7 @@ public final class RedisNodeBuilder {
    * @throws IllegalArgumentException if a file does not hold what it must
    */
   public RedisNodeBuilder clientCertificate(Path certificate, Path key) {
-    return files(new TlsFiles(access.files().authority(), certificate, key));
-  }
-
-  private RedisNodeBuilder files(TlsFiles files) {
-    access = access.withFiles(files.checked());
+    settings.setClientCertificate(certificate, key);
     return this;
   }
 
@@ -185,15 +162,8 @@ public final class RedisNodeBuilder {
    * @throws IllegalArgumentException unless it has 1 to 100 characters from {@code !} to {@code ~}
    */
   public RedisNodeBuilder clientName(String clientName) {
-    access = access.withClientName(clientName);
+    settings.setClientName(clientName);
     return this;
-  }
-
-  private static String text(String field, String value) {
-    if (value.isEmpty()) {
-      throw new IllegalArgumentException(field + " is empty; it must have at least one character");
-    }
-    return value;
   }
 
   /**
@@ -231,7 +201,8 @@ public final class RedisNodeBuilder {
    * @throws IllegalArgumentException if it names no server
    */
   public RedisNode connect(RedisURI uri) {
-    return awaitFirst(start(DriverAddress.of(uri, access, connectTimeout), null));
+    return awaitFirst(
+        start(DriverAddress.of(uri, settings.access(), settings.connectTimeout()), null));
   }
 
   /**
@@ -242,7 +213,8 @@ public final class RedisNodeBuilder {
    * @throws IllegalArgumentException if the address names no server
    */
   public RedisNode connect(RedisClient client, RedisURI uri) {
-    return awaitFirst(start(DriverAddress.of(uri, access, connectTimeout), client));
+    return awaitFirst(
+        start(DriverAddress.of(uri, settings.access(), settings.connectTimeout()), client));
   }
 
   /**
@@ -254,16 +226,13 @@ public final class RedisNodeBuilder {
    *     connection is made then
    */
   public List<RedisNode> connectAll(List<String> urls) {
-    if (name != null) {
-      throw new IllegalArgumentException(
-          "name is \"" + name + "\"; it must not be set for several nodes, each has its own");
-    }
+    settings.checkNameForSeveral();
     List<DriverAddress> addresses = urls.stream().map(this::parse).toList();
     List<Started> started = new ArrayList<>();
     for (DriverAddress address : addresses) {
       started.add(start(address, null));
     }
-    long deadlineNanos = System.nanoTime() + connectTimeout.toNanos();
+    long deadlineNanos = System.nanoTime() + settings.connectTimeout().toNanos();
     for (Started each : started) {
       await(each, deadlineNanos - System.nanoTime());
     }
@@ -282,11 +251,16 @@ public final class RedisNodeBuilder {
   }
 
   private NodeStart start() {
-    return new NodeStart(keyFormat, counterRetention, connectTimeout, commandTimeout);
+    return new NodeStart(
+        settings.keyFormat(),
+        settings.counterRetention(),
+        settings.connectTimeout(),
+        settings.commandTimeout());
   }
 
   private DriverAddress parse(String url) {
-    DriverAddress address = DriverAddress.of(RedisUrl.parse(url, access), connectTimeout);
+    DriverAddress address =
+        DriverAddress.of(RedisUrl.parse(url, settings.access()), settings.connectTimeout());
     if (address.kind() == Kind.SOCKET) {
       NativeSockets.require(address.name());
     }
@@ -294,12 +268,13 @@ public final class RedisNodeBuilder {
   }
 
   private Started start(DriverAddress address, @Nullable RedisClient callers) {
+    String name = settings.name();
     String shown = name != null ? name : address.name();
     return start().start(address, shown, callers);
   }
 
   private RedisNode awaitFirst(Started started) {
-    await(started, connectTimeout.toNanos());
+    await(started, settings.connectTimeout().toNanos());
     return started.node();
   }
 
@@ -312,13 +287,5 @@ public final class RedisNodeBuilder {
     } catch (ExecutionException | TimeoutException e) {
       LOG.log(WARNING, "{0} does not answer yet; it joins when it does", started.node().name());
     }
-  }
-
-  private static Duration checked(String field, @Nullable Duration value, Duration max) {
-    if (value == null || value.compareTo(Duration.ofMillis(1)) < 0 || value.compareTo(max) > 0) {
-      throw new IllegalArgumentException(
-          field + " is " + value + "; it must be from 1 ms to " + max);
-    }
-    return value;
   }
 }

@@ -1,7 +1,9 @@
 package dev.lukko.redis;
 
 import dev.lukko.LockException;
-import dev.lukko.redis.RedisAddress.Kind;
+import dev.lukko.redis.protocol.Faults;
+import dev.lukko.redis.protocol.NativeSupport;
+import dev.lukko.redis.protocol.RedisAddress.Kind;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.StringCodec;
@@ -42,12 +44,13 @@ public final class RedisProbe implements AutoCloseable {
   }
 
   static RedisProbe open(DriverAddress address, RedisClient client, Duration timeout) {
-    Connector connector =
+    DriverConnector connector =
         address.kind() == Kind.SENTINEL
             ? new SentinelConnector(client, address, timeout)
             : new DirectConnector(client, address.server());
     try {
-      return new RedisProbe(address.name(), await(connector.connect(), timeout), client);
+      return new RedisProbe(
+          address.name(), await(connector.connect(), timeout).connection(), client);
     } catch (Throwable failed) {
       shutdown(client);
       throw failed;
@@ -63,7 +66,8 @@ public final class RedisProbe implements AutoCloseable {
       throw new LockException("no answer within " + timeout.toMillis() + " ms");
     } catch (ExecutionException failed) {
       Throwable cause = failed.getCause() == null ? failed : failed.getCause();
-      throw new LockException(Faults.ofConnecting(cause).detail(), cause);
+      throw new LockException(
+          Faults.ofConnecting(DriverErrors.ofConnecting(cause)).detail(), cause);
     } catch (InterruptedException stopped) {
       Thread.currentThread().interrupt();
       throw new LockException("interrupted");

@@ -1,5 +1,6 @@
 package dev.lukko.redis;
 
+import dev.lukko.redis.format.RedisKeyFormat;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;

@@ -1,6 +1,7 @@
 package dev.lukko.redis;
 
-import io.lettuce.core.RedisCommandExecutionException;
+import dev.lukko.redis.protocol.ScriptCall;
+import dev.lukko.redis.protocol.ServerErrorException;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.CommandOutput;
 import io.lettuce.core.protocol.CommandArgs;
@@ -46,18 +47,6 @@ final class ScriptRequest implements RedisCommand<String, String, List<Object>> 
     this.then = then;
   }
 
-  /** A request that names the script by its digest. */
-  static ScriptRequest byDigest(
-      ScriptCall call, String run, BiConsumer<@Nullable List<Object>, @Nullable Throwable> then) {
-    return of(CommandType.EVALSHA, call.script().digest(), call, run, then);
-  }
-
-  /** A request that brings the script's text. */
-  static ScriptRequest byText(
-      ScriptCall call, String run, BiConsumer<@Nullable List<Object>, @Nullable Throwable> then) {
-    return of(CommandType.EVAL, call.script().text(), call, run, then);
-  }
-
   /** A command that is no script. */
   static ScriptRequest plain(
       List<String> words, BiConsumer<@Nullable List<Object>, @Nullable Throwable> then) {
@@ -67,12 +56,18 @@ final class ScriptRequest implements RedisCommand<String, String, List<Object>> 
     return new ScriptRequest(new Plain(words.get(0)), encoded, then);
   }
 
-  private static ScriptRequest of(
-      CommandType type,
-      String script,
+  /**
+   * A request.
+   *
+   * @param withText whether it brings the script's text, or its digest only
+   */
+  static ScriptRequest of(
       ScriptCall call,
       String run,
+      boolean withText,
       BiConsumer<@Nullable List<Object>, @Nullable Throwable> then) {
+    CommandType type = withText ? CommandType.EVAL : CommandType.EVALSHA;
+    String script = withText ? call.script().text() : call.script().digest();
     String[] keys = call.keys(run);
     String[] arguments = call.arguments(run);
     ByteBuf encoded = Unpooled.buffer(USUAL_BYTES);
@@ -99,12 +94,12 @@ final class ScriptRequest implements RedisCommand<String, String, List<Object>> 
     String error = output.getError();
     end(
         error == null ? output.get() : null,
-        error == null ? null : new RedisCommandExecutionException(error));
+        error == null ? null : new ServerErrorException(error));
   }
 
   @Override
   public boolean completeExceptionally(Throwable failure) {
-    return end(null, failure);
+    return end(null, DriverErrors.ofRequest(failure));
   }
 
   @Override

@@ -1,11 +1,10 @@
 package dev.lukko.redis;
 
-import dev.lukko.redis.RedisAddress.Place;
+import dev.lukko.redis.protocol.Faults;
+import dev.lukko.redis.protocol.RedisAddress.Place;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.StringCodec;
-import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.sentinel.api.StatefulRedisSentinelConnection;
 import io.netty.util.Timeout;
 import java.net.InetSocketAddress;
@@ -17,7 +16,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * <p>All Sentinels are asked at once, and the first one that knows the master is believed: one that
  * is down or hangs costs nothing.
  */
-final class SentinelConnector implements Connector {
+final class SentinelConnector implements DriverConnector {
   private final RedisClient client;
   private final DriverAddress address;
   private final Duration timeout;
@@ -38,17 +36,17 @@ final class SentinelConnector implements Connector {
   }
 
   @Override
-  public CompletionStage<StatefulRedisConnection<String, String>> connect() {
-    return atMaster(uri -> client.connectAsync(StringCodec.UTF8, uri));
+  public CompletionStage<DriverConnection> connect() {
+    return master().thenCompose(place -> direct(place).connect());
   }
 
   @Override
-  public CompletionStage<StatefulRedisPubSubConnection<String, String>> connectPubSub() {
-    return atMaster(uri -> client.connectPubSubAsync(StringCodec.UTF8, uri));
+  public CompletionStage<DriverHints> connectHints() {
+    return master().thenCompose(place -> direct(place).connectHints());
   }
 
-  private <T> CompletionStage<T> atMaster(Function<RedisURI, CompletionStage<T>> connect) {
-    return master().thenCompose(place -> connect.apply(address.serverAt(place)));
+  private DirectConnector direct(Place place) {
+    return new DirectConnector(client, address.serverAt(place));
   }
 
   /** Where the master is; fails with what each Sentinel said if none knows it. */
@@ -88,7 +86,7 @@ final class SentinelConnector implements Connector {
         ? "it does not know a master named " + address.master()
         : error instanceof TimeoutException || error.getCause() instanceof TimeoutException
             ? "no answer within " + timeout.toMillis() + " ms"
-            : Faults.ofConnecting(error).detail();
+            : Faults.ofConnecting(DriverErrors.ofConnecting(error)).detail();
   }
 
   private CompletableFuture<@Nullable Place> ask(RedisURI sentinel) {

@@ -15,6 +15,7 @@ import dev.lukko.Lease;
 import dev.lukko.LockException;
 import dev.lukko.LockRequest;
 import dev.lukko.QuorumUnavailableException;
+import dev.lukko.redis.format.HashSlots;
 import dev.lukko.redlock.Redlock;
 import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.Failed;

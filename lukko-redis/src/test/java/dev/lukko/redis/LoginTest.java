@@ -10,6 +10,8 @@ import static org.awaitility.Awaitility.await;
 
 import dev.lukko.LockRequest;
 import dev.lukko.QuorumUnavailableException;
+import dev.lukko.redis.protocol.Login;
+import dev.lukko.redis.protocol.Secret;
 import dev.lukko.redlock.Redlock;
 import dev.lukko.spi.NodeStatus.State;
 import dev.lukko.testkit.RedisServer;

@@ -11,6 +11,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.lukko.redis.ScriptedStore.Version;
+import dev.lukko.redis.protocol.GrantedOwners;
+import dev.lukko.redis.protocol.NativeForm;
+import dev.lukko.redis.protocol.NativeSupport;
+import dev.lukko.redis.protocol.Script;
+import dev.lukko.redis.protocol.ScriptCall;
 import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.LockEntry;
 import dev.lukko.spi.ReleaseReply;

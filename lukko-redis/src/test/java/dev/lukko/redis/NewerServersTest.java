@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.lukko.redis.protocol.NativeSupport;
 import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.LockEntry;
 import dev.lukko.spi.LockNode;

@@ -3,6 +3,12 @@ package dev.lukko.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import dev.lukko.redis.protocol.Login;
+import dev.lukko.redis.protocol.RedisAccess;
+import dev.lukko.redis.protocol.RedisAddress;
+import dev.lukko.redis.protocol.RedisUrl;
+import dev.lukko.redis.protocol.Secret;
+import dev.lukko.redis.protocol.TlsFiles;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslVerifyMode;
 import java.nio.file.Path;

@@ -8,6 +8,7 @@ import dev.lukko.Lease;
 import dev.lukko.LockRequest;
 import dev.lukko.fencing.StaleTokenException;
 import dev.lukko.memory.InMemoryNode;
+import dev.lukko.redis.format.HashSlots;
 import dev.lukko.redlock.Redlock;
 import dev.lukko.testkit.RedisServer;
 import io.lettuce.core.RedisClient;

@@ -6,6 +6,8 @@ import static dev.lukko.redis.Requests.refused;
 import static dev.lukko.redis.Requests.release;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lukko.redis.format.HashSlots;
+import dev.lukko.redis.format.RedisKeyFormat;
 import dev.lukko.testkit.RedisServer;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -1,5 +1,6 @@
 package dev.lukko.redis;
 
+import dev.lukko.redis.format.RedisKeyFormat;
 import dev.lukko.testkit.contract.LockNodeContract;
 import dev.lukko.testkit.contract.RedisStore;
 import dev.lukko.testkit.contract.StoreUnderTest;

@@ -9,6 +9,7 @@ import static dev.lukko.redis.Requests.release;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.lukko.redis.format.RedisKeyFormat;
 import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantRequest;

@@ -9,6 +9,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.lukko.Lease;
 import dev.lukko.LockRequest;
+import dev.lukko.redis.format.RedisKeyFormat;
 import dev.lukko.redlock.Redlock;
 import dev.lukko.spi.LockNode.Watch;
 import dev.lukko.testkit.FaultProxy;

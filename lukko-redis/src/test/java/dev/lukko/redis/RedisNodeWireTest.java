@@ -10,6 +10,8 @@ import static dev.lukko.redis.Requests.release;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.lukko.redis.protocol.Script;
+import dev.lukko.redis.protocol.Wire;
 import dev.lukko.spi.Failed;
 import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantRequest;

@@ -10,6 +10,7 @@ import static dev.lukko.redis.Requests.release;
 import static dev.lukko.redis.Requests.repair;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lukko.redis.format.RedisKeyFormat;
 import dev.lukko.spi.ConfirmReply;
 import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.FairTicket;

@@ -1,5 +1,6 @@
 package dev.lukko.redis;
 
+import dev.lukko.redis.protocol.Script;
 import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.redis.ArrayRedisMessage;
 import io.netty.handler.codec.redis.ErrorRedisMessage;

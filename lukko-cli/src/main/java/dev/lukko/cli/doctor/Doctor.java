@@ -1,11 +1,11 @@
 package dev.lukko.cli.doctor;
 
 import dev.lukko.LockException;
-import dev.lukko.redis.RedisKeyFormat;
 import dev.lukko.redis.RedisNode;
 import dev.lukko.redis.RedisNodeBuilder;
 import dev.lukko.redis.RedisProbe;
 import dev.lukko.redis.RedisRights;
+import dev.lukko.redis.format.RedisKeyFormat;
 import dev.lukko.spi.NodeStatus;
 import java.time.Duration;
 import java.util.ArrayList;

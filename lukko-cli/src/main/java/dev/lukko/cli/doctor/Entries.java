@@ -1,8 +1,8 @@
 package dev.lukko.cli.doctor;
 
 import dev.lukko.LockException;
-import dev.lukko.redis.RedisKeyFormat;
 import dev.lukko.redis.RedisRights;
+import dev.lukko.redis.format.RedisKeyFormat;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,7 +1,7 @@
 package dev.lukko.cli.doctor;
 
 import dev.lukko.LockException;
-import dev.lukko.redis.RedisKeyFormat;
+import dev.lukko.redis.format.RedisKeyFormat;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -80,7 +80,7 @@ interface HoldingRules extends ContractRules {
     LockEntry entry = exclusive(fresh("owner"), resource);
     assertThat(Ask.release(node(), entry)).as("never held").isEqualTo(new ReleaseReply.NotHeld());
     Ask.granted(node(), entry, 500);
-    assertThat(Ask.release(node(), entry)).isEqualTo(new ReleaseReply.Released());
+    assertThat(Ask.release(node(), entry)).isInstanceOf(ReleaseReply.Released.class);
     for (int i = 0; i < 3; i++) {
       assertThat(Ask.release(openNode(), entry)).isEqualTo(new ReleaseReply.NotHeld());
     }

@@ -107,7 +107,7 @@ interface SeveralRules extends ContractRules {
     assertThat(Ask.counter(node(), names[0])).isEqualTo(500);
     assertThat(Ask.counter(node(), names[1])).isEqualTo(700);
 
-    assertThat(Ask.release(node(), entry)).isEqualTo(new ReleaseReply.Released());
+    assertThat(Ask.release(node(), entry)).isInstanceOf(ReleaseReply.Released.class);
     assertThat(Ask.holds(node(), thief)).isTrue();
     Ask.granted(node(), exclusive(fresh("next"), names[0]), 1);
     Ask.granted(node(), exclusive(fresh("next"), names[2]), 1);

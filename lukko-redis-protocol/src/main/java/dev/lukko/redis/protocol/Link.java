@@ -1,0 +1,39 @@
+package dev.lukko.redis.protocol;
+
+import dev.lukko.spi.NodeStatus;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** The way of a node's requests to its server, or to the servers of a cluster. Thread-safe. */
+public interface Link {
+
+  /** Sends a request once; completes with the reply or with a {@link NodeFaultException}. */
+  CompletableFuture<List<Object>> send(ScriptCall call);
+
+  /** Sends a release, and again for as long as its outcome is open. */
+  CompletableFuture<List<Object>> sendRelease(ScriptCall call);
+
+  /** Sends a request to that run of the server only; gives null if another one is there by now. */
+  @Nullable CompletableFuture<List<Object>> sendTo(String run, ScriptCall call);
+
+  /** Remembers for how long entries of this client may live. */
+  void noteTtl(long ttlMillis);
+
+  /** Looks at the server; never fails. */
+  CompletableFuture<NodeStatus> status();
+
+  /** What a marker means at the server that is connected. */
+  NodeStatus statusOf(String marker, long serverMillis);
+
+  boolean isConnected();
+
+  /** Which commands of its own the server is asked for in place of scripts. */
+  NativeSupport natives();
+
+  /** Completes when the first attempt to connect has ended, in whichever way. */
+  CompletableFuture<Void> firstTry();
+
+  /** Ends the connection and all attempts. The client is not closed. */
+  CompletableFuture<Void> close();
+}

@@ -1,0 +1,139 @@
+package dev.lukko.redis.protocol;
+
+import java.util.Arrays;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request: a script with its keys and arguments, on its way to a server.
+ *
+ * <p>A server that does not know the script asks for its text, so a request may go out a second
+ * time, after other requests. A grant must not do so once the release of its owner is on its way:
+ * it would be applied behind it, and its entry would stay. Hence a call can be withdrawn.
+ */
+public final class ScriptCall {
+  private final Script script;
+  private final String owner;
+  private final String[] keys;
+  private final String[] arguments;
+  private final @Nullable String marker;
+  private final int filled;
+  private final UnaryOperator<String> filling;
+  private final ReentrantLock lock = new ReentrantLock();
+  private boolean withdrawn;
+  private boolean expectsEntry;
+
+  /** A request that needs no marker. */
+  public ScriptCall(Script script, String owner, String[] keys, String... arguments) {
+    this(script, owner, null, 0, run -> run, keys, arguments);
+  }
+
+  private ScriptCall(
+      Script script,
+      String owner,
+      @Nullable String marker,
+      int filled,
+      UnaryOperator<String> filling,
+      String[] keys,
+      String[] arguments) {
+    this.script = script;
+    this.owner = owner;
+    this.marker = marker;
+    this.filled = filled;
+    this.filling = filling;
+    this.keys = keys;
+    this.arguments = arguments;
+  }
+
+  /**
+   * A request of which the script looks at the marker, if the server has one.
+   *
+   * @param marker the key of the marker
+   * @param filled which argument depends on the run of the server, which only the connection knows
+   * @param filling makes the argument of the run
+   */
+  public static ScriptCall onMarker(
+      Script script,
+      String owner,
+      String marker,
+      int filled,
+      UnaryOperator<String> filling,
+      String[] keys,
+      String... arguments) {
+    return new ScriptCall(script, owner, marker, filled, filling, keys, arguments);
+  }
+
+  /** The same call, of which is known that it will most likely find its owner's entry. */
+  public ScriptCall expectingEntry() {
+    expectsEntry = true;
+    return this;
+  }
+
+  public boolean expectsEntry() {
+    return expectsEntry;
+  }
+
+  public Script script() {
+    return script;
+  }
+
+  public String owner() {
+    return owner;
+  }
+
+  public String[] keys() {
+    return keys;
+  }
+
+  /**
+   * What goes to a server.
+   *
+   * @param run the run of the server, or empty if it has no marker
+   */
+  public String[] keys(String run) {
+    if (marker == null || run.isEmpty()) {
+      return keys;
+    }
+    String[] all = Arrays.copyOf(keys, keys.length + 1);
+    all[keys.length] = marker;
+    return all;
+  }
+
+  /**
+   * What goes to a server.
+   *
+   * @param run the run of the server, or empty if it has no marker
+   */
+  public String[] arguments(String run) {
+    if (marker == null || run.isEmpty()) {
+      return arguments;
+    }
+    String[] all = arguments.clone();
+    all[filled] = filling.apply(run);
+    return all;
+  }
+
+  /** From now on the request is not sent another time. Returns when no sending is under way. */
+  public void withdraw() {
+    lock.lock();
+    try {
+      withdrawn = true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Sends unless the call was withdrawn; says whether it has sent. */
+  public boolean sendUnlessWithdrawn(Runnable send) {
+    lock.lock();
+    try {
+      if (!withdrawn) {
+        send.run();
+      }
+      return !withdrawn;
+    } finally {
+      lock.unlock();
+    }
+  }
+}

@@ -1,0 +1,141 @@
+package dev.lukko.redis.protocol;
+
+import dev.lukko.redis.protocol.RedisAddress.Place;
+import dev.lukko.spi.Failed;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a server tells of itself.
+ *
+ * @param run tells this run of this server from every other; random, made at each start
+ * @param uptimeSeconds for how long it has run
+ * @param startedAt when it was started, by this machine's clock, to the second
+ * @param unfit why it must never vote, or empty
+ * @param master the server that it gets its data from, or null if it is none's replica
+ * @param clusterMember whether it belongs to a cluster
+ * @param forgetful whether a restart loses everything
+ * @param warnings what makes it less safe than it could be
+ * @param note a milder remark, or empty
+ * @param natives which commands it has that can take a script's place
+ */
+record ServerFacts(
+    String run,
+    long uptimeSeconds,
+    Instant startedAt,
+    String unfit,
+    @Nullable Place master,
+    boolean clusterMember,
+    boolean forgetful,
+    List<String> warnings,
+    String note,
+    NativeSupport natives) {
+
+  /**
+   * Reads the reply to INFO.
+   *
+   * @param save the setting for snapshots, or null if the server does not tell
+   * @param appendfsync the setting for the append-only file, or null if the server does not tell
+   * @throws NodeFaultException if something without which nothing can be judged is missing
+   */
+  static ServerFacts of(
+      String info, @Nullable String save, @Nullable String appendfsync, Instant now) {
+    Map<String, String> fields = new HashMap<>();
+    for (String line : info.split("\r?\n", -1)) {
+      int colon = line.indexOf(':');
+      if (colon > 0) {
+        fields.put(line.substring(0, colon), line.substring(colon + 1));
+      }
+    }
+    String run = required(fields, "run_id");
+    long uptime = Long.parseLong(required(fields, "uptime_in_seconds"));
+    boolean appends = "1".equals(fields.get("aof_enabled"));
+    return new ServerFacts(
+        run,
+        uptime,
+        now.minusSeconds(uptime).truncatedTo(ChronoUnit.SECONDS),
+        unfit(fields),
+        master(fields),
+        "1".equals(fields.get("cluster_enabled")),
+        !appends && save != null && save.isBlank(),
+        warnings(fields),
+        note(appends, save, appendfsync),
+        NativeSupport.of(fields));
+  }
+
+  private static String required(Map<String, String> fields, String field) {
+    String value = fields.get(field);
+    if (value == null || value.isEmpty()) {
+      throw new NodeFaultException(new Failed("INFO: the server does not tell its " + field));
+    }
+    return value;
+  }
+
+  private static String unfit(Map<String, String> fields) {
+    if ("sentinel".equals(fields.get("redis_mode"))) {
+      return "it is a Sentinel, which stores nothing";
+    }
+    if (!"master".equals(required(fields, "role"))) {
+      return "it is a replica of "
+          + fields.get("master_host")
+          + ":"
+          + fields.get("master_port")
+          + ", and gets its data late and from elsewhere";
+    }
+    return "";
+  }
+
+  private static @Nullable Place master(Map<String, String> fields) {
+    String host = fields.getOrDefault("master_host", "");
+    String port = fields.getOrDefault("master_port", "");
+    return host.isEmpty() || !port.matches("\\d{1,5}")
+        ? null
+        : new Place(host, Integer.parseInt(port));
+  }
+
+  private static List<String> warnings(Map<String, String> fields) {
+    List<String> warnings = new ArrayList<>();
+    String policy = fields.getOrDefault("maxmemory_policy", "noeviction");
+    if (!policy.equals("noeviction")) {
+      warnings.add(
+          "its maxmemory-policy is "
+              + policy
+              + ("0".equals(fields.get("maxmemory"))
+                  ? ": as soon as maxmemory is set, it may drop locks that are held"
+                  : ": when its memory is full, it drops locks that are held")
+              + "; it must be noeviction");
+    }
+    if ("1".equals(fields.get("cluster_enabled"))) {
+      warnings.add(
+          "it belongs to a cluster: a failover promotes a replica that may lack the latest locks,"
+              + " and two may then hold the same lock; a quorum of independent servers has no such"
+              + " gap, and a fence refuses the stale holder");
+    }
+    return warnings;
+  }
+
+  private static String note(boolean appends, @Nullable String save, @Nullable String appendfsync) {
+    if (appends) {
+      return appendfsync == null || appendfsync.equals("always")
+          ? ""
+          : "its appendfsync is "
+              + appendfsync
+              + ": a crash of its machine loses the latest locks, so that it must be quarantined"
+              + " after every restart";
+    }
+    if (save == null) {
+      return "it has no append-only file, and does not tell whether it makes snapshots: a restart"
+          + " loses the latest locks, or all";
+    }
+    return save.isBlank()
+        ? "it persists nothing (neither append-only file nor snapshots): a restart loses all locks"
+            + " and counters, so that it must be quarantined after every restart"
+        : "it persists by snapshots only: a restart loses the latest locks and counters, so that it"
+            + " must be quarantined after every restart";
+  }
+}

@@ -1,0 +1,267 @@
+package dev.lukko.redis.protocol;
+
+import static java.lang.System.Logger.Level.DEBUG;
+
+import dev.lukko.spi.Failed;
+import dev.lukko.spi.Unknown;
+import dev.lukko.time.Scheduler;
+import dev.lukko.time.Scheduler.Timer;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One connection, from its handshake to its end; it is never revived.
+ *
+ * <p>Requests leave in the order in which they are handed in. Each is answered or fails within the
+ * command timeout. If a request runs into it and nothing at all has come from the server meanwhile,
+ * the connection is given up: a dead link gives no other sign for many minutes. It is closed in an
+ * orderly way, so that a server that was only stopped still runs what it was sent, in order, before
+ * it sees the end.
+ */
+public final class Wire {
+  private static final System.Logger LOG = System.getLogger(Wire.class.getName());
+
+  /** Beyond this, nothing more is asked for; there is room left for the releases of all of it. */
+  public static final int MAX_OUTSTANDING = 4_096;
+
+  private final ServerConnection connection;
+  private final Scheduler timers;
+  private final Duration commandTimeout;
+  private final AtomicBoolean closing = new AtomicBoolean();
+  private final CompletableFuture<Void> closed = new CompletableFuture<>();
+  private final AtomicInteger outstanding = new AtomicInteger();
+  private volatile long lastReplyNanos = System.nanoTime();
+  private volatile @Nullable ServerFacts server;
+  private volatile NativeSupport natives = NativeSupport.NONE;
+
+  public Wire(ServerConnection connection, Scheduler timers, Duration commandTimeout) {
+    this.connection = connection;
+    this.timers = timers;
+    this.commandTimeout = commandTimeout;
+  }
+
+  /** Looks at the server at the other end; the first look also says whom the marker must name. */
+  public CompletableFuture<Survey> survey(String markerKey, Duration timeout) {
+    CompletableFuture<Survey> result = new CompletableFuture<>();
+    try {
+      Timer expiry = startTimer(result, timeout);
+      Survey.of(connection, markerKey)
+          .whenComplete(
+              (survey, error) -> {
+                expiry.cancel();
+                if (survey == null) {
+                  Throwable cause = error == null ? new IllegalStateException("no reply") : error;
+                  result.completeExceptionally(new NodeFaultException(Faults.ofRequest(cause)));
+                } else {
+                  lastReplyNanos = survey.atNanos();
+                  if (server == null) {
+                    natives = survey.facts().natives();
+                  }
+                  server = survey.facts();
+                  result.complete(survey);
+                }
+              });
+    } catch (RuntimeException e) { // the driver was shut down
+      result.completeExceptionally(new NodeFaultException(Faults.ofRequest(e)));
+    }
+    return result;
+  }
+
+  /** The server at the other end; null before the first look. */
+  @Nullable ServerFacts server() {
+    return server;
+  }
+
+  /** The run that the marker must name; empty if the server has no marker. */
+  private String run() {
+    ServerFacts facts = server;
+    return facts == null || facts.clusterMember() ? "" : facts.run();
+  }
+
+  /** When the server last answered, on the monotonic clock. */
+  public long lastReplyNanos() {
+    return lastReplyNanos;
+  }
+
+  public void onDisconnected(Runnable action) {
+    connection.onDisconnected(action);
+  }
+
+  public boolean isOpen() {
+    return connection.isOpen();
+  }
+
+  /** Ends the connection; completes when it has ended. */
+  public CompletableFuture<Void> close() {
+    if (closing.compareAndSet(false, true)) {
+      var unused = connection.close().whenComplete((nothing, error) -> closed.complete(null));
+    }
+    return closed;
+  }
+
+  /** Sends a request; the stage completes with the reply or with a {@link NodeFaultException}. */
+  public CompletableFuture<List<Object>> send(ScriptCall call) {
+    CompletableFuture<List<Object>> reply = new CompletableFuture<>();
+    if (call.script().creates() && outstanding.get() >= MAX_OUTSTANDING) {
+      reply.completeExceptionally(
+          new NodeFaultException(
+              new Failed("not sent: " + MAX_OUTSTANDING + " requests wait for this server")));
+      return reply;
+    }
+    try {
+      Timer timeout = startTimer(reply, commandTimeout);
+      NativeForm form = NativeForm.of(call, natives);
+      if (form != null) {
+        sendNative(form, call, reply, timeout);
+      } else {
+        sendDigest(call, reply, timeout);
+      }
+    } catch (RuntimeException e) { // the driver was shut down
+      reply.completeExceptionally(new NodeFaultException(Faults.ofRequest(e)));
+    }
+    return reply;
+  }
+
+  private void sendDigest(ScriptCall call, CompletableFuture<List<Object>> reply, Timer timeout) {
+    dispatch(
+        call,
+        false,
+        (value, error) -> {
+          ended(error);
+          if (error != null && Faults.isUnknownScript(error)) {
+            sendText(call, reply, timeout);
+          } else {
+            timeout.cancel();
+            settle(reply, value, error);
+          }
+        });
+  }
+
+  /**
+   * Sends the server's own commands. Where it refuses them, or cannot say enough, nothing was
+   * applied, and the script follows on this connection, inside the same time. A request without a
+   * reply is not sent again.
+   */
+  private void sendNative(
+      NativeForm form, ScriptCall call, CompletableFuture<List<Object>> reply, Timer timeout) {
+    CompletableFuture<List<Object>> after = new CompletableFuture<>();
+    outstanding.addAndGet(2);
+    connection.send(
+        form.command(),
+        (value, error) -> {
+          ended(error);
+          List<Object> answer = value == null ? null : form.asScript(value);
+          if (answer != null && form.isIncomplete(answer)) {
+            var unused =
+                after.whenComplete(
+                    (heard, lost) -> {
+                      timeout.cancel();
+                      settle(reply, heard == null ? null : form.complete(answer, heard), lost);
+                    });
+          } else if (answer != null || !Faults.isReply(error)) {
+            timeout.cancel();
+            settle(reply, answer, error);
+          } else {
+            onRefused(form, error);
+            if (!reply.isDone()) {
+              sendDigest(call, reply, timeout);
+            }
+          }
+        });
+    connection.send(
+        form.after(),
+        (value, error) -> {
+          ended(error);
+          if (Faults.isReply(error)) {
+            after.complete(value == null ? List.of() : value);
+          } else {
+            after.completeExceptionally(error);
+          }
+        });
+  }
+
+  private void onRefused(NativeForm form, @Nullable Throwable error) {
+    if (error != null && NativeForm.isLacking(String.valueOf(error.getMessage()))) {
+      natives = form.without(natives); // a race of two only asks once more
+      LOG.log(DEBUG, "the server refuses {0}: {1}", form.command().get(0), error);
+    }
+  }
+
+  /** Which commands of its own the server is asked for in place of scripts. */
+  public NativeSupport natives() {
+    return natives;
+  }
+
+  /** The same request again with the script's text, on this connection, inside its time. */
+  private void sendText(ScriptCall call, CompletableFuture<List<Object>> reply, Timer timeout) {
+    boolean sent =
+        !reply.isDone()
+            && call.sendUnlessWithdrawn(
+                () ->
+                    dispatch(
+                        call,
+                        true,
+                        (value, error) -> {
+                          ended(error);
+                          timeout.cancel();
+                          settle(reply, value, error);
+                        }));
+    if (!sent) {
+      timeout.cancel();
+      reply.completeExceptionally(
+          new NodeFaultException(
+              new Failed(
+                  Failed.WITHDRAWN
+                      + ": not sent again with its script's text, since its owner has released"
+                      + " meanwhile")));
+    }
+  }
+
+  private void dispatch(
+      ScriptCall call,
+      boolean withText,
+      BiConsumer<@Nullable List<Object>, @Nullable Throwable> then) {
+    outstanding.incrementAndGet();
+    connection.send(call, run(), withText, then);
+  }
+
+  private void ended(@Nullable Throwable error) {
+    outstanding.decrementAndGet();
+    if (Faults.isReply(error)) {
+      lastReplyNanos = System.nanoTime();
+    }
+  }
+
+  private static void settle(
+      CompletableFuture<List<Object>> reply,
+      @Nullable List<Object> value,
+      @Nullable Throwable error) {
+    if (value != null) {
+      reply.complete(value);
+    } else {
+      Throwable cause = error == null ? new IllegalStateException("no reply") : error;
+      reply.completeExceptionally(new NodeFaultException(Faults.ofRequest(cause)));
+    }
+  }
+
+  private Timer startTimer(CompletableFuture<?> reply, Duration timeout) {
+    long startNanos = System.nanoTime();
+    return timers.schedule(() -> expire(reply, startNanos, timeout), timeout.toNanos());
+  }
+
+  private void expire(CompletableFuture<?> reply, long startNanos, Duration timeout) {
+    boolean silent = lastReplyNanos - startNanos < 0;
+    boolean unanswered =
+        reply.completeExceptionally(
+            new NodeFaultException(
+                new Unknown("timeout: no reply within " + timeout.toMillis() + " ms")));
+    if (unanswered && silent) {
+      var unused = close(); // behind whatever was sent when the reply failed just now
+    }
+  }
+}
