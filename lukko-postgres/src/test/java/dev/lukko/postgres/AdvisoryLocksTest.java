@@ -24,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -119,6 +120,8 @@ class AdvisoryLocksTest {
   @Test
   void threadsOfOneProcessExcludeEachOtherThoughTheyShareTheSession() throws Exception {
     int[] counter = {0};
+    AtomicInteger inside = new AtomicInteger();
+    AtomicInteger most = new AtomicInteger();
     List<Thread> threads = new ArrayList<>();
     List<Throwable> failures = new CopyOnWriteArrayList<>();
     for (int t = 0; t < 10; t++) {
@@ -133,7 +136,11 @@ class AdvisoryLocksTest {
                               .ttl(TTL)
                               .maxWait(Duration.ofMinutes(1))
                               .build())) {
-                    counter[0]++;
+                    most.accumulateAndGet(inside.incrementAndGet(), Math::max);
+                    int read = counter[0];
+                    Thread.yield(); // The others get their chance to come in between.
+                    counter[0] = read + 1;
+                    inside.decrementAndGet();
                   } catch (RuntimeException failure) {
                     failures.add(failure);
                     return;
@@ -147,6 +154,7 @@ class AdvisoryLocksTest {
       thread.join();
     }
     assertThat(failures).isEmpty();
+    assertThat(most).as("threads inside at the same time").hasValue(1);
     assertThat(counter[0]).isEqualTo(1_000);
   }
 
@@ -165,6 +173,7 @@ class AdvisoryLocksTest {
     second.close();
     try (Lease exclusive = other.acquire("a", TTL)) {
       assertThat(mine.tryAcquire(reading)).isEmpty();
+      assertThat(other.tryAcquire(reading)).as("by the same session").isEmpty();
       assertThat(exclusive.fencingToken()).isGreaterThan(third.fencingToken());
     }
   }
