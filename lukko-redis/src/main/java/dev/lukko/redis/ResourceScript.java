@@ -1,5 +1,6 @@
 package dev.lukko.redis;
 
+import dev.lukko.redis.protocol.Script;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.sync.RedisScriptingCommands;
@@ -7,9 +8,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -28,7 +26,7 @@ final class ResourceScript {
       all.append(read(file));
     }
     this.text = all.toString();
-    this.digest = sha1(text);
+    this.digest = Script.digestOf(text);
   }
 
   /** Runs the script, whose reply is a list. */
@@ -60,15 +58,6 @@ final class ResourceScript {
       return new String(in.readAllBytes(), StandardCharsets.UTF_8);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
-    }
-  }
-
-  private static String sha1(String text) {
-    try {
-      byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-      return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-1").digest(bytes));
-    } catch (NoSuchAlgorithmException missing) {
-      throw new IllegalStateException("every Java platform has SHA-1", missing);
     }
   }
 }

@@ -34,7 +34,7 @@ public enum Script {
       all.append(read(part));
     }
     text = all.append(read(file)).toString();
-    digest = sha1(text);
+    digest = digestOf(text);
   }
 
   /** Whether a file of its own answers the common case without what the others need. */
@@ -68,7 +68,8 @@ public enum Script {
     }
   }
 
-  private static String sha1(String text) {
+  /** The name by which a server finds a script with this text. */
+  public static String digestOf(String text) {
     try {
       byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
       return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-1").digest(bytes));
