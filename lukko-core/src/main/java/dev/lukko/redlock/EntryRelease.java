@@ -5,6 +5,7 @@ import dev.lukko.spi.LockNode;
 import dev.lukko.spi.ReleaseReply;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
@@ -13,17 +14,25 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>They are remembered for the grants that come late: an entry that a release has found and
  * deleted is gone for good, since its grant was sent once. Any other answer may mean that the
- * release came before the grant, and then it is sent again.
+ * release came before the grant, and then it is sent again; so it is where a repair had put the
+ * entry, for then the release may have deleted what the repair left, ahead of the grant.
  */
 final class EntryRelease {
   private final List<LockNode> nodes;
   private final LockEntry entry;
   private final AtomicReferenceArray<@Nullable CompletionStage<ReleaseReply>> sent;
+  private final AtomicIntegerArray repaired;
 
   EntryRelease(List<LockNode> nodes, LockEntry entry) {
     this.nodes = nodes;
     this.entry = entry;
     this.sent = new AtomicReferenceArray<>(nodes.size());
+    this.repaired = new AtomicIntegerArray(nodes.size());
+  }
+
+  /** A repair puts the entry on this node, besides the grant that was sent to it. */
+  void onRepair(int node) {
+    repaired.set(node, 1);
   }
 
   /** Releases the entry at one node. */
@@ -49,7 +58,7 @@ final class EntryRelease {
     }
     earlier.whenComplete(
         (reply, failure) -> {
-          if (!(reply instanceof ReleaseReply.Released)) {
+          if (!(reply instanceof ReleaseReply.Released) || repaired.get(node) == 1) {
             send(node);
           }
         });

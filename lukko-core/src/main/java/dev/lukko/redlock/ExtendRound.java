@@ -78,15 +78,17 @@ final class ExtendRound extends Round<ExtendReply> {
     List<@Nullable ExtendReply> replies = replies();
     for (int i = 0; i < replies.size(); i++) {
       if (replies.get(i) instanceof ExtendReply.Missing) {
-        repair(nodes().get(i));
+        repair(i);
       }
     }
   }
 
-  private void repair(LockNode node) {
+  private void repair(int index) {
     if (hold.isEnded() || !hold.isValid()) {
       return;
     }
+    LockNode node = nodes().get(index);
+    hold.entryRelease().onRepair(index);
     openRepairs.incrementAndGet();
     node.repair(hold.entry(), ttlMillis, hold.token())
         .whenComplete(
@@ -131,7 +133,7 @@ final class ExtendRound extends Round<ExtendReply> {
   void late(int index, ExtendReply reply) {
     if (repairing) {
       if (reply instanceof ExtendReply.Missing) {
-        repair(nodes().get(index));
+        repair(index);
       }
     } else {
       hold.onLateDenial(this);

@@ -125,6 +125,11 @@ final class Hold {
     return entry;
   }
 
+  /** What takes the entry back. */
+  EntryRelease entryRelease() {
+    return entryRelease;
+  }
+
   long token() {
     return token;
   }

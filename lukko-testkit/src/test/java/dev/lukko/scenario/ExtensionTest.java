@@ -347,6 +347,21 @@ class ExtensionTest {
     }
 
     @Test
+    void grantThatLandsAfterTheReleaseOfARepairedEntryIsReleasedAgain() {
+      rig.node(5).fault(Fault.HOLD_REQUESTS);
+      LockCall call = EntryPoint.ACQUIRE_ASYNC.call(rig.client(), plain(3_000));
+      rig.node(5).fault(Fault.NONE);
+      assertThat(call.lease().extend(ms(3_000))).isTrue();
+      assertThat(rig.held()).containsExactly(1, 2, 3, 4, 5);
+      assertThat(call.finish()).isEmpty();
+      assertThat(rig.held()).isEmpty();
+
+      rig.node(5).releaseHeld();
+
+      assertThat(rig.held()).isEmpty();
+    }
+
+    @Test
     void nothingIsRepairedWithoutAQuorumInTheSameExtension() {
       rig.node(4).fault(Fault.DOWN);
       rig.node(5).fault(Fault.DOWN);
