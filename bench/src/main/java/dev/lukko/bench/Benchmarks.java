@@ -3,7 +3,7 @@ package dev.lukko.bench;
 import java.util.List;
 import java.util.Set;
 
-/** The benchmarks' entry: {@code lukko-bench/run [NAME ...]}; all of them by default. */
+/** The benchmarks' entry: {@code ./lukko-bench [NAME ...]}; all of them by default. */
 public final class Benchmarks {
   private static final List<String> ALL =
       List.of(
