@@ -1,5 +1,6 @@
 package dev.lukko.bench.soak;
 
+import dev.lukko.bench.ServerClocks;
 import dev.lukko.redis.RedisNode;
 import dev.lukko.spi.NodeStatus;
 import dev.lukko.testkit.FaultProxy;

@@ -82,13 +82,14 @@ final class Clients implements AutoCloseable {
   synchronized List<String> stop() throws InterruptedException {
     List<String> problems = new ArrayList<>();
     for (ClientProcess client : places) {
-      if (!client.awaitReady(START_SECONDS)) {
-        problems.add("client " + client.name() + " did not start");
+      if (client.isAlive() && client.awaitReady(START_SECONDS)) {
+        client.stop();
       }
-      client.stop();
     }
     for (ClientProcess client : places) {
-      if (!client.awaitClosed(CLOSE_SECONDS)) {
+      if (!client.isReady()) {
+        problems.add("client " + client.name() + " did not start");
+      } else if (!client.awaitClosed(CLOSE_SECONDS)) {
         problems.add("client " + client.name() + " did not close");
       }
       client.kill(); // Its output is read to the end then.

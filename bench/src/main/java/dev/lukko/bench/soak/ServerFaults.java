@@ -1,5 +1,6 @@
 package dev.lukko.bench.soak;
 
+import dev.lukko.bench.ServerClocks;
 import dev.lukko.bench.soak.Faults.Ending;
 import dev.lukko.testkit.RedisServer;
 import java.time.Duration;

@@ -35,7 +35,6 @@ final class SoakClient {
     String name = arguments[1];
     long seed = Long.parseLong(arguments[2]);
     RedisURI set = RedisURI.create(arguments[3]);
-    set.setTimeout(SET_TIMEOUT);
     List<String> nodes = List.of(arguments).subList(4, arguments.length);
     Teller teller = new Teller(System.out);
     RedisClient driver = RedisClient.create();
@@ -47,6 +46,7 @@ final class SoakClient {
                 .nodeTimeout(SoakPlan.NODE_TIMEOUT)
                 .description(name)
                 .build()) {
+      connection.setTimeout(SET_TIMEOUT);
       Pages pages =
           mode == SoakMode.FENCED
               ? Pages.fenced(connection.sync())

@@ -1,4 +1,4 @@
-package dev.lukko.bench.soak;
+package dev.lukko.bench;
 
 import dev.lukko.testkit.RedisServer;
 import dev.lukko.testkit.RedisServer.Binary;
@@ -20,7 +20,7 @@ import java.util.stream.Stream;
  * Wall clocks that can be set, for servers that are linked dynamically: a small library, compiled
  * here and preloaded by the server. There may be none: without a C compiler or such a server.
  */
-final class ServerClocks {
+public final class ServerClocks {
   private static final String CARRIED = "redis-server-6.2.6-v5-linux-amd64";
   private static final long COMPILE_SECONDS = 60;
 
@@ -35,9 +35,9 @@ final class ServerClocks {
   }
 
   /** The clock of one server. */
-  record Clock(Path file) {
+  public record Clock(Path file) {
     /** Sets the clock to the true time plus something, in place: the server maps the file. */
-    void set(Duration offset) {
+    public void set(Duration offset) {
       ByteBuffer bytes =
           ByteBuffer.allocate(8).order(ByteOrder.nativeOrder()).putLong(offset.toNanos() / 1_000);
       try {
@@ -49,7 +49,8 @@ final class ServerClocks {
   }
 
   /** Prepares the library, or says in one line of the log why there are no such clocks. */
-  static Optional<ServerClocks> prepare(Path directory, java.util.function.Consumer<String> log)
+  public static Optional<ServerClocks> prepare(
+      Path directory, java.util.function.Consumer<String> log)
       throws IOException, InterruptedException {
     Optional<Path> program = program(directory);
     if (program.isEmpty()) {
@@ -75,7 +76,7 @@ final class ServerClocks {
   }
 
   /** Gives the next server that is built a clock of its own, which goes right at first. */
-  Clock give(RedisServer.Builder server, String name) {
+  public Clock give(RedisServer.Builder server, String name) {
     Clock clock = new Clock(directory.resolve("clock-" + name));
     clock.set(Duration.ZERO);
     server
