@@ -74,7 +74,7 @@ final class RedissonLocks implements Locks {
 
       @Override
       public Optional<Boolean> isHeld() {
-        return kind == Kind.QUORUM ? Optional.empty() : Optional.of(lock.isHeldByCurrentThread());
+        return Optional.of(lock.isHeldByCurrentThread());
       }
 
       @Override
