@@ -44,8 +44,8 @@ enum Library {
       "shedlock-jdbc",
       1,
       "shedlock",
-      "`JdbcTemplateLockProvider`, `usingDbTime()`, `lockAtMostFor` 2 s, HikariCP with its"
-          + " defaults (connection timeout 30 s)"),
+      "`JdbcTemplateLockProvider`, `usingDbTime()`, `withLockedByValue` as on two hosts,"
+          + " `lockAtMostFor` 2 s, HikariCP with its defaults (connection timeout 30 s)"),
   SPRING_INTEGRATION(
       "Spring Integration, 1 server",
       "spring-integration",

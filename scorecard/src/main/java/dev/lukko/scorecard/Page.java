@@ -21,9 +21,9 @@ final class Page {
         ```
 
         **held**: the expected outcome was seen. **broken**: it was not. **n/a**: the library has no such thing, or
-        the row needs what it does not use. Every row has servers and clients of its own, three libraries at a time; one
-        run, so that times are single observations on a shared machine. All libraries have a ttl of 2 s, so that rows are short; rows try
-        once instead of waiting, unless they say that they wait.
+        the row needs what it does not use. Every row has servers and clients of its own, three libraries at a time;
+        one run, so that times are single observations on a shared machine. All libraries have a ttl of 2 s, so that
+        rows are short; rows try once instead of waiting, unless they say that they wait.
 
         """
             .formatted(LocalDate.now(ZoneOffset.UTC)));
@@ -41,7 +41,7 @@ final class Page {
         - In row 11 five servers are not alike: the holder could reach three of them when it took the lock, and has
           its connections to the other two cut.
         - In row 13 the reply that is lost is that of the first request which names the lock. For the database that is
-          a statement before its commit, so the grant is rolled back.
+          a statement before its commit.
         - redlock4j (`org.codarama:redlock4j`) is not in the card: no version of it was served by Maven Central on
           the day of the run.
         """);

@@ -168,23 +168,25 @@ final class ServerRows {
     if (before.equals("unsupported")) {
       return Finding.notApplicable("no such question, no signal");
     }
-    String answer = "yes";
-    while (answer.equals("yes") && !bed.a().wasToldOfLoss() && watch.seconds() < LEARN_SECONDS) {
+    String said = "yes";
+    while (said.equals("yes") && !bed.a().wasToldOfLoss() && watch.seconds() < LEARN_SECONDS) {
       TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
+      Stopwatch question = Stopwatch.start();
       bed.a().send("held");
-      answer = Peer.SILENCE;
+      String answer = Peer.SILENCE;
       while (answer.equals(Peer.SILENCE)
           && !bed.a().wasToldOfLoss()
-          && watch.seconds() < LEARN_SECONDS) {
+          && (watch.seconds() < LEARN_SECONDS || question.seconds() < MEASURING_SECONDS)) {
         answer = bed.a().await(POLL_MILLIS);
       }
+      said = answer.equals(Peer.SILENCE) ? "no answer" : answer;
     }
     double seconds =
         bed.a().wasToldOfLoss() ? watch.secondsAt(bed.a().lostNanos()) : watch.seconds();
     String fact =
         bed.a().wasToldOfLoss()
             ? Finding.text("told of the loss after %.1f s", seconds)
-            : Finding.text("asked again and again; '%s' after %.1f s", answer, seconds);
+            : Finding.text("asked again and again; '%s' after %.1f s", said, seconds);
     return seconds <= TTL_SECONDS + MEASURING_SECONDS
         ? Finding.held("%s", fact)
         : Finding.broken("%s", fact);

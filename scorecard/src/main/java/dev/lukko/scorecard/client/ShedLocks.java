@@ -38,6 +38,8 @@ final class ShedLocks implements Locks {
             JdbcTemplateLockProvider.Configuration.builder()
                 .withJdbcTemplate(new JdbcTemplate(source))
                 .usingDbTime()
+                // By default the name of the host: the clients stand for two hosts.
+                .withLockedByValue("client-" + ProcessHandle.current().pid())
                 .build()),
         ttl);
   }
