@@ -247,8 +247,8 @@ final class Mutants {
         Mutant.of(
             "an overtaken extension is forgotten",
             HOLD,
-            "earlier.areHarmlessTo(extension.ttlNanos()) ?",
-            "state == State.HELD ?"),
+            "Math.min(extension.ttlNanos(), earlier.boundNanos(round));",
+            "extension.ttlNanos();"),
         Mutant.of(
             "repair after the end",
             EXTEND,
