@@ -337,7 +337,7 @@ final class Hold {
     }
     onLateDenial(round);
     if (isValid()) {
-      List<NodeAnswer> answers = Answers.of(round.nodes(), round.replies());
+      List<NodeAnswer> answers = Answers.of(round.nodes(), round.repliesInTime());
       context.events.emit(
           () ->
               new LockEvent.ExtensionFailed(

@@ -23,6 +23,7 @@ abstract class Round<R> {
   private final long timeoutNanos;
   private boolean decided;
   private boolean timedOut;
+  private boolean @Nullable [] tardy;
   private Scheduler.@Nullable Timer timer;
 
   Round(List<LockNode> nodes, long timeoutNanos) {
@@ -82,6 +83,10 @@ abstract class Round<R> {
     synchronized (this) {
       replies.set(index, reply);
       isLate = decided;
+      if (timedOut) {
+        tardy = tardy == null ? new boolean[nodes.size()] : tardy;
+        tardy[index] = true;
+      }
       tally = isLate ? null : decideIfPossible();
     }
     if (tally != null) {
@@ -149,10 +154,27 @@ abstract class Round<R> {
   final synchronized List<@Nullable R> replies() {
     List<@Nullable R> copy = new ArrayList<>(replies);
     if (timedOut) {
-      String detail = "no answer within " + timeoutNanos / 1_000_000 + " ms";
-      copy.replaceAll(reply -> reply != null ? reply : unknown(detail, null));
+      copy.replaceAll(reply -> reply != null ? reply : tooLate());
     }
     return copy;
+  }
+
+  /**
+   * The same, without those that came after the node timeout: a decision that was made then is told
+   * by what it was made on.
+   */
+  final synchronized List<@Nullable R> repliesInTime() {
+    List<@Nullable R> copy = replies();
+    for (int i = 0; tardy != null && i < tardy.length; i++) {
+      if (tardy[i]) {
+        copy.set(i, tooLate());
+      }
+    }
+    return copy;
+  }
+
+  private R tooLate() {
+    return unknown("no answer within " + timeoutNanos / 1_000_000 + " ms", null);
   }
 
   final List<LockNode> nodes() {

@@ -94,8 +94,8 @@ class ForgetfulServersTest extends ScenarioTest {
     assertThat(after.fencingToken()).isGreaterThan(before.fencingToken());
     ledger.close(after);
 
-    bed.servers.all().forEach(RedisServer::restart);
     long start = System.nanoTime();
+    bed.servers.all().forEach(RedisServer::restart);
     Lease patient = ledger.acquire(strict, waiting(T));
     long waited = (System.nanoTime() - start) / 1_000_000;
     assertThat(waited).as("nothing is granted for maxTtl").isGreaterThanOrEqualTo(T.toMillis());
