@@ -26,11 +26,18 @@ final class OpenReleases {
     }
   }
 
-  /** Waits until all have been answered, or the time is over. An interrupt ends the wait. */
+  /**
+   * Waits until all have been answered, those too that are added meanwhile, or the time is over. An
+   * interrupt ends the wait.
+   */
   void await(long timeoutNanos) {
+    long startNanos = System.nanoTime();
     try {
-      CompletableFuture.allOf(open.toArray(new CompletableFuture<?>[0]))
-          .get(timeoutNanos, TimeUnit.NANOSECONDS);
+      while (!open.isEmpty()) {
+        CompletableFuture.allOf(open.toArray(new CompletableFuture<?>[0]))
+            .exceptionally(unknown -> null)
+            .get(timeoutNanos - (System.nanoTime() - startNanos), TimeUnit.NANOSECONDS);
+      }
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
     } catch (TimeoutException | ExecutionException unanswered) {

@@ -53,12 +53,27 @@ abstract class Round<R> {
   /** Acts on a reply that came after the decision. */
   abstract void late(int index, R reply);
 
+  /** Whether the nodes may be asked; no if the round was given up before. */
+  boolean begin() {
+    return true;
+  }
+
+  /** All nodes have been asked, or it went wrong. */
+  void asked() {}
+
   final void start(Scheduler scheduler) {
+    if (!begin()) {
+      return;
+    }
     // All are asked before any answer is looked at: an answer that is there already may decide the
     // round, and the release that follows must not overtake the request on its way to a node.
     List<CompletionStage<? extends R>> stages = new ArrayList<>(nodes.size());
-    for (int i = 0; i < nodes.size(); i++) {
-      stages.add(ask(i, nodes.get(i)));
+    try {
+      for (int i = 0; i < nodes.size(); i++) {
+        stages.add(ask(i, nodes.get(i)));
+      }
+    } finally {
+      asked();
     }
     for (int i = 0; i < nodes.size(); i++) {
       int index = i;

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  */
 class InterruptionOnServersTest {
   /** Nothing may be left after a ttl: the look after each test waits for that long. */
-  private static final Duration TTL = Duration.ofSeconds(8);
+  private static final Duration TTL = Duration.ofSeconds(60);
 
   private static final Duration AGES = Duration.ofMinutes(10);
   private static final Duration BOUND = Duration.ofSeconds(30);
