@@ -1,9 +1,14 @@
 package dev.lukko.bench;
 
+import dev.lukko.bench.soak.SoakCommand;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 
-/** The benchmarks' entry: {@code ./lukko-bench [NAME ...]}; all of them by default. */
+/**
+ * The benchmarks' entry: {@code ./lukko-bench [NAME ...]}; all of them by default. {@code
+ * ./lukko-bench soak} has options of its own.
+ */
 public final class Benchmarks {
   private static final List<String> ALL =
       List.of(
@@ -20,9 +25,14 @@ public final class Benchmarks {
 
   /** Runs the named benchmarks, or all. */
   public static void main(String[] arguments) throws Exception {
+    if (arguments.length > 0 && arguments[0].equals("soak")) {
+      System.exit(
+          SoakCommand.execute(
+              System.out, System.err, Arrays.copyOfRange(arguments, 1, arguments.length)));
+    }
     List<String> wanted = arguments.length == 0 ? ALL : List.of(arguments);
     if (!Set.copyOf(ALL).containsAll(wanted)) {
-      System.err.println("unknown benchmark in " + wanted + "; there are " + ALL);
+      System.err.println("unknown benchmark in " + wanted + "; there are " + ALL + " and soak");
       System.exit(64);
     }
     int operations = Integer.getInteger("operations", 500);
