@@ -100,14 +100,13 @@ final class ClaimMaker {
   }
 
   private List<QueueRow> search(Connection connection, int batch) throws SQLException {
-    long start = System.nanoTime();
+    long start = window.now();
     String from = window.from(start);
     try (PreparedStatement statement = connection.prepareStatement(sql.pick)) {
       statement.setString(1, from);
       statement.setInt(2, batch);
       List<PickedRow> picked = read(statement);
-      window.searched(
-          from, start, System.nanoTime(), picked.isEmpty() ? null : picked.get(0).rank());
+      window.searched(from, start, window.now(), picked.isEmpty() ? null : picked.get(0).rank());
       return PickedRow.rows(picked.stream().filter(PickedRow::ours).toList());
     }
   }

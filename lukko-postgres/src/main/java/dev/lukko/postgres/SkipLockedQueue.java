@@ -79,7 +79,7 @@ public final class SkipLockedQueue implements AutoCloseable {
     ledger =
         new ClaimLedger(dataSource, builder.schema.name(), sql.ledgerName(), worker, builder.nanos);
     signal = new QueueSignal(dataSource, sql.ledgerName(), builder.pollInterval);
-    window = new ScanWindow(builder.slowScanNanos);
+    window = new ScanWindow(builder.slowScanNanos, builder.nanos);
   }
 
   /** A builder for a queue of this name, in our table. */
@@ -365,7 +365,7 @@ public final class SkipLockedQueue implements AutoCloseable {
       return this;
     }
 
-    /** Sets the clock by which the ledger moves on. */
+    /** Sets the clock by which searches are slow and the ledger moves on. */
     Builder nanos(LongSupplier nanos) {
       this.nanos = nanos;
       return this;
