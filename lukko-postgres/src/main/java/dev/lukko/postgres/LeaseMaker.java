@@ -100,7 +100,7 @@ final class LeaseMaker {
     try (ResultSet result = statement.executeQuery()) {
       while (result.next()) {
         picked.add(PickedRow.read(result));
-        token = withToken ? result.getLong(8) : 0;
+        token = withToken ? result.getLong(9) : 0;
       }
     }
     picked.sort(PickedRow.SERVICE);

@@ -64,7 +64,7 @@ class SkipLockedQueueTest {
       claim.commit();
     }
     assertThat(database.number("SELECT count(*) FROM lukko.queue")).isOne();
-    assertThat(database.number("SELECT count(*) FROM lukko.queue_claim")).isZero();
+    assertThat(database.number("SELECT count(*) FROM lukko.queue_crash")).isZero();
   }
 
   @Test
