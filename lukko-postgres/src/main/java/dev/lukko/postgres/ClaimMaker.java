@@ -132,7 +132,7 @@ final class ClaimMaker {
   private List<PickedRow> one(Connection connection, long id) throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(sql.claimOne)) {
       statement.setLong(1, id);
-      return read(statement);
+      return read(statement).stream().filter(PickedRow::ours).toList();
     }
   }
 

@@ -100,18 +100,22 @@ final class QueueSql {
     pick = withOrdering(candidates("LIMIT ? FOR UPDATE SKIP LOCKED", true, columns));
     claim = pick + "; " + SAVEPOINT;
     claimOne =
-        "SELECT "
-            + columns
-            + ", "
-            + rank
-            + ", q.xmax, true FROM "
-            + table.table
-            + " q WHERE "
-            + open
-            + ready()
-            + " AND q."
-            + table.id
-            + " = ? FOR UPDATE SKIP LOCKED; "
+        withOrdering(
+                "SELECT "
+                    + columns
+                    + ", "
+                    + rank
+                    + " AS rank, q.xmax FROM "
+                    + table.table
+                    + " q WHERE "
+                    + open
+                    + ready()
+                    + " AND q."
+                    + table.id
+                    + " = ?"
+                    + (ordered ? firstOfKey() : "")
+                    + " FOR UPDATE SKIP LOCKED")
+            + "; "
             + SAVEPOINT;
     String token = "nextval('" + schema + ".fencing_token')";
     lease =

@@ -61,7 +61,7 @@ public final class SkipLockedQueue implements AutoCloseable {
   private final String name;
 
   private SkipLockedQueue(Builder builder) {
-    dataSource = new ReadCommittedSource(builder.dataSource);
+    dataSource = new QueueSource(builder.dataSource, builder.schema);
     name = builder.name;
     maxAttempts = builder.maxAttempts;
     backoff = new Backoff(builder.firstDelay, builder.maxDelay);
@@ -372,7 +372,10 @@ public final class SkipLockedQueue implements AutoCloseable {
       return this;
     }
 
-    /** The queue; no connection is opened before the first call. */
+    /**
+     * The queue; no connection is opened before the first call, which fails if our schema is
+     * missing or of another version.
+     */
     public SkipLockedQueue build() {
       return new SkipLockedQueue(this);
     }

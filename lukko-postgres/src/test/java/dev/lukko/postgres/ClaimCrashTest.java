@@ -151,6 +151,23 @@ class ClaimCrashTest {
   }
 
   @Test
+  void rowsOfOneKeyStayInOrderAlsoAfterTheDeathOfTheirWorker() throws Exception {
+    SkipLockedQueue queue =
+        queue(SkipLockedQueue.builder(database.dataSource(), "mail").ordered(true));
+    queue.enqueue(QueueJob.of("a1").withOrderingKey("a"));
+    queue.enqueue(QueueJob.of("a2").withOrderingKey("a"));
+    queue.enqueue(QueueJob.of("b1").withOrderingKey("b"));
+    assertThat(claimAndDie(queue, 10)).hasSize(2);
+    try (SkipLockedQueue.Claim first = queue.claim(10);
+        SkipLockedQueue.Claim second = queue.claim(10);
+        SkipLockedQueue.Claim third = queue.claim(10)) {
+      assertThat(first.rows()).extracting(QueueRow::payload).containsExactly("a1");
+      assertThat(second.rows()).extracting(QueueRow::payload).containsExactly("b1");
+      assertThat(third.rows()).as("a2 waits for a1").isEmpty();
+    }
+  }
+
+  @Test
   void plainVacuumBetweenTheDeathAndTheNextClaimHidesNothing() throws Exception {
     SkipLockedQueue queue = queue("a");
     claimAndDie(queue, 1);

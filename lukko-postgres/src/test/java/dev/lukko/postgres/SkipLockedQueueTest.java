@@ -298,6 +298,27 @@ class SkipLockedQueueTest {
   }
 
   @Test
+  void schemaThatIsMissingOrOfAnotherVersionIsRefusedByTheFirstCall() throws Exception {
+    SkipLockedQueue early = queue(settings().schema(PostgresSchema.named("elsewhere")));
+    assertThatThrownBy(() -> early.claim(1))
+        .isInstanceOf(UnsuitableDatabaseException.class)
+        .hasMessageContaining("schema elsewhere is missing");
+    PostgresSchema.named("elsewhere").create(database.dataSource());
+    early.enqueue(QueueJob.of("now it is there"));
+    try (SkipLockedQueue.Claim claim = early.claim(1)) {
+      assertThat(claim.rows()).hasSize(1);
+    }
+    database.execute("INSERT INTO elsewhere.schema_version (version) VALUES (99)");
+    SkipLockedQueue late = queue(settings().schema(PostgresSchema.named("elsewhere")));
+    assertThatThrownBy(() -> late.lease(1, Duration.ofMinutes(1)))
+        .isInstanceOf(UnsuitableDatabaseException.class)
+        .hasMessageContaining("version 99");
+    assertThatThrownBy(() -> late.enqueue(QueueJob.of("x")))
+        .isInstanceOf(UnsuitableDatabaseException.class)
+        .hasMessageContaining("version 99");
+  }
+
+  @Test
   void wrongSettingsAreRefusedWithFieldValueAndRule() {
     assertThatThrownBy(() -> SkipLockedQueue.builder(database.dataSource(), "it's"))
         .isInstanceOf(IllegalArgumentException.class)

@@ -5,23 +5,26 @@ import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
+import java.sql.Statement;
 import java.util.logging.Logger;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives the connections of another source at READ COMMITTED, the level at which locked rows can be
- * skipped: above it, a row that changed since the snapshot is an error instead. What the source's
- * connections are set to is asked once; if it is another level, each goes back as it came.
+ * Gives the connections of another source, to a database that has our schema, at READ COMMITTED:
+ * above that, a row that changed since the snapshot is an error instead of being skipped. Both are
+ * asked once; if the source's connections are set to another level, each goes back as it came.
  */
-final class ReadCommittedSource implements DataSource {
+final class QueueSource implements DataSource {
   private static final int UNKNOWN = -1;
 
   private final DataSource source;
+  private final PostgresSchema schema;
   private volatile int level = UNKNOWN;
 
-  ReadCommittedSource(DataSource source) {
+  QueueSource(DataSource source, PostgresSchema schema) {
     this.source = source;
+    this.schema = schema;
   }
 
   @Override
@@ -37,6 +40,7 @@ final class ReadCommittedSource implements DataSource {
   private Connection adjusted(Connection connection) throws SQLException {
     try {
       if (level == UNKNOWN) {
+        check(connection);
         level = connection.getTransactionIsolation();
       }
       if (level == Connection.TRANSACTION_READ_COMMITTED) {
@@ -50,10 +54,23 @@ final class ReadCommittedSource implements DataSource {
     }
   }
 
+  private void check(Connection connection) throws SQLException {
+    boolean autoCommit = connection.getAutoCommit();
+    if (!autoCommit) {
+      connection.setAutoCommit(true);
+    }
+    try (Statement statement = connection.createStatement()) {
+      schema.check(statement);
+    }
+    if (!autoCommit) {
+      connection.setAutoCommit(false);
+    }
+  }
+
   private Connection restoring(Connection real) {
     return (Connection)
         Proxy.newProxyInstance(
-            ReadCommittedSource.class.getClassLoader(),
+            QueueSource.class.getClassLoader(),
             new Class<?>[] {Connection.class},
             (proxy, method, arguments) -> {
               try {
@@ -61,7 +78,7 @@ final class ReadCommittedSource implements DataSource {
                   real.setTransactionIsolation(level);
                 }
               } catch (SQLException broken) {
-                System.getLogger(ReadCommittedSource.class.getName())
+                System.getLogger(QueueSource.class.getName())
                     .log(System.Logger.Level.DEBUG, "a connection was not put back", broken);
               }
               try {
