@@ -1,6 +1,7 @@
 package dev.lukko.bench;
 
 import com.github.kagkarlsson.scheduler.Scheduler;
+import com.github.kagkarlsson.scheduler.SchedulerName;
 import com.github.kagkarlsson.scheduler.task.helper.OneTimeTask;
 import com.github.kagkarlsson.scheduler.task.helper.Tasks;
 import com.zaxxer.hikari.HikariConfig;
@@ -64,7 +65,12 @@ final class QueueBench {
     subjects.put("by hand: UPDATE ... SKIP LOCKED ... RETURNING", this::byHand);
     subjects.put("Lukko, claim in a transaction", this::byClaim);
     subjects.put("Lukko, lease", this::byLease);
-    subjects.put("db-scheduler, lock-and-fetch", this::byScheduler);
+    if (batch == 1) {
+      subjects.put("db-scheduler, fetches 1 for each worker", this::bySingleSchedulers);
+      subjects.put("db-scheduler, fetches 8", this::byScheduler);
+    } else {
+      subjects.put("db-scheduler, fetches " + Math.max(8, batch * 4), this::byScheduler);
+    }
     Map<String, List<Double>> rates = new LinkedHashMap<>();
     for (int slice = -1; slice < slices; slice++) { // The first warms up.
       for (Map.Entry<String, Drain> subject : subjects.entrySet()) {
@@ -213,19 +219,33 @@ final class QueueBench {
   }
 
   private void byScheduler() throws Exception {
+    inSchedulers(1, WORKERS, Math.max(1.0, batch / (double) WORKERS * 4));
+  }
+
+  /** Eight workers that fetch one job at a time each. */
+  private void bySingleSchedulers() throws Exception {
+    inSchedulers(WORKERS, 1, 1.0);
+  }
+
+  private void inSchedulers(int schedulers, int threads, double fetchPerThread) throws Exception {
     CountDownLatch done = new CountDownLatch(rows);
     OneTimeTask<Void> task = Tasks.oneTime("job").execute((instance, context) -> done.countDown());
-    Scheduler scheduler =
-        Scheduler.create(source, task)
-            .threads(WORKERS)
-            .pollUsingLockAndFetch(0.5, Math.max(1.0, batch / (double) WORKERS * 4))
-            .pollingInterval(Duration.ofMillis(100))
-            .build();
-    scheduler.start();
+    List<Scheduler> started = new ArrayList<>();
+    for (int i = 0; i < schedulers; i++) {
+      Scheduler scheduler =
+          Scheduler.create(source, task)
+              .schedulerName(new SchedulerName.Fixed("worker-" + i))
+              .threads(threads)
+              .pollUsingLockAndFetch(0.5, fetchPerThread)
+              .pollingInterval(Duration.ofMillis(100))
+              .build();
+      started.add(scheduler);
+      scheduler.start();
+    }
     try {
       done.await();
     } finally {
-      scheduler.stop();
+      started.forEach(Scheduler::stop);
     }
   }
 

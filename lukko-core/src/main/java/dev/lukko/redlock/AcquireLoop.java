@@ -37,8 +37,9 @@ final class AcquireLoop {
     DONE
   }
 
-  private static final long BY_RETRY_COUNT = -1;
   private static final long FAIR_LEASE_MILLIS = 1_500;
+  private static final long KEEPING_THE_PLACE_NANOS =
+      TimeUnit.MILLISECONDS.toNanos(FAIR_LEASE_MILLIS / 3);
   private static final ThreadLocal<Boolean> WAKING = ThreadLocal.withInitial(() -> false);
 
   private final Context context;
@@ -46,8 +47,7 @@ final class AcquireLoop {
   private final String description;
   private final Acquirer acquirer;
   private final long ttlNanos;
-  private final long startNanos;
-  private final long budgetNanos;
+  private final RetrySchedule schedule;
   private final HardDeadline deadline;
   private final @Nullable FairTicket ticket;
   private final CompletableFuture<Lease> result = new CompletableFuture<>();
@@ -59,12 +59,8 @@ final class AcquireLoop {
   private Scheduler.@Nullable Timer timer;
   private boolean admissionAwaited;
   private int rounds;
-  private int beats;
-  private int splits;
   private boolean wokenWhileAsking;
   private boolean byHint;
-  private long nextBeatNanos;
-  private long nextRoundNanos;
   private @Nullable Loss lastLoss;
   private volatile String deadlock = "";
 
@@ -81,9 +77,7 @@ final class AcquireLoop {
     this.request = request;
     this.description = description;
     this.ttlNanos = context.checkedTtlNanos(request.ttl());
-    this.startNanos = context.ticker.nanoTime();
-    this.nextBeatNanos = startNanos;
-    this.budgetNanos = request.maxWait().map(Scheduler::toNanosSaturated).orElse(BY_RETRY_COUNT);
+    this.schedule = new RetrySchedule(context, request.maxWait());
     this.deadline = new HardDeadline(context.scheduler, this::onOverdue);
     this.ticket =
         request.fair()
@@ -104,10 +98,9 @@ final class AcquireLoop {
             leaveNothing();
           }
         });
-    if (mayWait() && context.waitRoom.joinIfLine(this)) {
+    if (schedule.mayWait() && context.waitRoom.joinIfLine(this)) {
       synchronized (this) {
-        nextBeatNanos = startNanos + beatNanos();
-        nextRoundNanos = nextBeatNanos;
+        schedule.beginInLine();
       }
       beginToWait();
     } else {
@@ -118,7 +111,7 @@ final class AcquireLoop {
 
   /** Whatever it is doing then, the call ends one node timeout after its budget. */
   private void setDeadline(long moreNanos) {
-    long left = budgetNanos - (context.ticker.nanoTime() - startNanos);
+    long left = schedule.budgetLeftNanos();
     long last = context.settings.nodeTimeoutNanos(ttlNanos) + moreNanos;
     deadline.set(left > Long.MAX_VALUE - last ? Long.MAX_VALUE / 2 : left + last);
   }
@@ -144,7 +137,7 @@ final class AcquireLoop {
     }
     asked.start(context.scheduler);
     deadline.begin(asked);
-    if (budgetNanos != BY_RETRY_COUNT && !deadline.isSet()) {
+    if (schedule.isTimed() && !deadline.isSet()) {
       setDeadline(0); // Not before its first round: it has one in any case.
     }
   }
@@ -190,7 +183,7 @@ final class AcquireLoop {
         synchronized (this) {
           lastLoss = Loss.ofVotes(voted, tally);
         }
-        if (budgetNanos != BY_RETRY_COUNT) {
+        if (schedule.isTimed()) {
           setDeadline(Admission.LONGEST_REVIEW_NANOS);
         }
         review.thenRun(this::ask);
@@ -328,14 +321,14 @@ final class AcquireLoop {
       }
       lastLoss = loss;
       round = null; // Nothing of it is left to take back.
-      spent = isSpent();
-      givingUp = !mayWait() || spent || (loss.unreachable() && !request.waitForQuorum());
+      spent = schedule.isSpent();
+      givingUp = !schedule.mayWait() || spent || (loss.unreachable() && !request.waitForQuorum());
       if (!givingUp) {
-        planNextRound(loss);
+        schedule.onLost(loss, ticket == null ? null : KEEPING_THE_PLACE_NANOS);
       }
     }
     if (givingUp) {
-      fail(loss.toException().apply(attempt(mayWait() && spent)));
+      fail(loss.toException().apply(attempt(schedule.mayWait() && spent)));
       return;
     }
     context.waitRoom.join(this);
@@ -351,7 +344,7 @@ final class AcquireLoop {
       if (!ended) {
         state = State.WAITING;
         if (wokenWhileAsking) {
-          nextRoundNanos = context.ticker.nanoTime() + holdBackNanos();
+          schedule.onHint(holdBackNanos());
           byHint = true;
         }
       }
@@ -388,7 +381,7 @@ final class AcquireLoop {
       loss = lastLoss;
     }
     if (loss != null) { // Else a round under way has just ended the call.
-      fail(loss.toException().apply(attempt(mayWait())));
+      fail(loss.toException().apply(attempt(schedule.mayWait())));
     }
   }
 
@@ -446,48 +439,9 @@ final class AcquireLoop {
 
   // ---- waiting
 
-  private boolean mayWait() {
-    return budgetNanos == BY_RETRY_COUNT ? context.settings.retryCount() != 0 : budgetNanos > 0;
-  }
-
-  private boolean isSpent() {
-    if (budgetNanos != BY_RETRY_COUNT) {
-      return context.ticker.nanoTime() - startNanos >= budgetNanos;
-    }
-    int retries = context.settings.retryCount();
-    return retries != Settings.ENDLESS && beats >= retries;
-  }
-
-  private long beatNanos() {
-    return context.settings.retryDelayNanos()
-        + (long) (context.jitter.getAsDouble() * context.settings.retryJitterNanos());
-  }
-
-  private void planNextRound(Loss loss) {
-    long now = context.ticker.nanoTime();
-    splits = loss.isSplit(context.quorum()) ? splits + 1 : 0;
-    if (now - nextBeatNanos >= 0) {
-      nextBeatNanos = now + beatNanos();
-    }
-    nextRoundNanos =
-        now
-            + WaitPlan.untilNextRoundNanos(
-                nextBeatNanos - now,
-                context.waitRoom.isWatched(),
-                context.quorum(),
-                loss.refusals());
-    if (ticket != null) {
-      long keepingThePlace = TimeUnit.MILLISECONDS.toNanos(FAIR_LEASE_MILLIS / 3);
-      nextRoundNanos = Math.min(nextRoundNanos, now + keepingThePlace);
-    }
-  }
-
   private long holdBackNanos() {
-    return WaitPlan.holdBackNanos(
-        splits,
-        context.settings.retryJitterNanos(),
-        context.waitRoom.turnsToLetPass(this, context.jitter.getAsDouble()),
-        context.jitter.getAsDouble());
+    return schedule.holdBackNanos(
+        context.waitRoom.turnsToLetPass(this, context.jitter.getAsDouble()));
   }
 
   /** Sets the timer for whatever comes first: the next beat, the next round, or the deadline. */
@@ -500,15 +454,7 @@ final class AcquireLoop {
       if (timer != null) {
         timer.cancel();
       }
-      long now = context.ticker.nanoTime();
-      long delay = nextBeatNanos - now;
-      if (first) {
-        delay = Math.min(delay, nextRoundNanos - now);
-      }
-      if (budgetNanos != BY_RETRY_COUNT) {
-        delay = Math.min(delay, budgetNanos - (now - startNanos));
-      }
-      timer = context.scheduler.schedule(this::onTimer, delay);
+      timer = context.scheduler.schedule(this::onTimer, schedule.untilDueNanos(first));
     }
   }
 
@@ -519,15 +465,9 @@ final class AcquireLoop {
       if (state != State.WAITING) {
         return;
       }
-      long now = context.ticker.nanoTime();
-      if (now - nextBeatNanos >= 0) {
-        beats++;
-      }
-      asking = isSpent() || (first && now - nextRoundNanos >= 0);
+      asking = schedule.isRoundDue(first);
       if (asking) {
-        state = State.ASKING; // The next beat is set when this round is lost.
-      } else if (now - nextBeatNanos >= 0) {
-        nextBeatNanos = now + beatNanos();
+        state = State.ASKING;
       }
     }
     if (asking) {
@@ -565,7 +505,7 @@ final class AcquireLoop {
           timer.cancel();
         }
       } else {
-        nextRoundNanos = context.ticker.nanoTime() + holdBack;
+        schedule.onHint(holdBack);
       }
     }
     if (!asking) {
@@ -624,7 +564,7 @@ final class AcquireLoop {
   }
 
   private Duration waited() {
-    return Duration.ofNanos(context.ticker.nanoTime() - startNanos);
+    return Duration.ofNanos(context.ticker.nanoTime() - schedule.startNanos());
   }
 
   private synchronized Attempt attempt(boolean waitExhausted) {
@@ -639,7 +579,7 @@ final class AcquireLoop {
 
   private void recordEnd(boolean acquired) {
     flight.end(resources(), acquired, rounds);
-    if (mayWait() && rounds > 1) {
+    if (schedule.mayWait() && rounds > 1) {
       Duration waited = waited();
       context.events.emit(() -> new LockEvent.Waited(resources(), waited, acquired));
     }

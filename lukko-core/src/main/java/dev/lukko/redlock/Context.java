@@ -22,6 +22,7 @@ final class Context {
   final WaitRoom waitRoom;
   final Admission admission;
   final NodeStates nodeStates;
+  final OpenReleases releases;
 
   final WaitGraph waitGraph = new WaitGraph();
 
@@ -30,12 +31,14 @@ final class Context {
 
   Context(
       List<LockNode> nodes,
+      OpenReleases releases,
       Settings settings,
       Ticker ticker,
       Scheduler scheduler,
       Events events,
       Entropy entropy) {
     this.nodes = nodes;
+    this.releases = releases;
     this.settings = settings;
     this.ticker = ticker;
     this.scheduler = scheduler;

@@ -9,7 +9,9 @@ import dev.lukko.spi.NotVoting;
 import dev.lukko.spi.Unknown;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +32,9 @@ final class GrantRound extends Round<GrantReply> {
   private final long wallStartMicros;
   private final BiConsumer<GrantRound, Tally> onDecided;
   private final Consumer<RuntimeException> onMistake;
+  private final OpenReleases releases;
+  private final AtomicBoolean begun = new AtomicBoolean();
+  private final CompletableFuture<Void> asked = new CompletableFuture<>();
   private volatile boolean abandoned;
   private volatile @Nullable Hold hold;
 
@@ -44,6 +49,7 @@ final class GrantRound extends Round<GrantReply> {
     super(context.nodes, timeoutNanos);
     this.admission = context.admission;
     this.states = context.nodeStates;
+    this.releases = context.releases;
     this.request = request;
     this.release = new EntryRelease(context.nodes, request.entry());
     this.onDecided = onDecided;
@@ -111,13 +117,27 @@ final class GrantRound extends Round<GrantReply> {
    * Gives the round up and releases it on all nodes. Only if every node has answered that it
    * refused is there nothing to release: the owner is fresh, it was sent once, and each node has
    * dealt with it.
+   *
+   * <p>A round that has not begun never does. While another thread still asks the nodes, a release
+   * would overtake the requests, so it follows behind them, and the client's end waits for it.
    */
   void abandon() {
     abandoned = true;
-    if (tally().no() == nodes().size()) {
+    if (begun.compareAndSet(false, true) || tally().no() == nodes().size()) {
       return;
     }
-    release.sendToAll();
+    releases.add(asked);
+    asked.thenRun(release::sendToAll);
+  }
+
+  @Override
+  boolean begin() {
+    return begun.compareAndSet(false, true);
+  }
+
+  @Override
+  void asked() {
+    asked.complete(null);
   }
 
   @Override

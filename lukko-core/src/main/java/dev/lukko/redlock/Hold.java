@@ -337,7 +337,7 @@ final class Hold {
     }
     onLateDenial(round);
     if (isValid()) {
-      List<NodeAnswer> answers = Answers.of(round.nodes(), round.replies());
+      List<NodeAnswer> answers = Answers.of(round.nodes(), round.repliesInTime());
       context.events.emit(
           () ->
               new LockEvent.ExtensionFailed(
@@ -364,10 +364,7 @@ final class Hold {
       if (state != State.HELD) {
         return false;
       }
-      long keptNanos =
-          earlier.areHarmlessTo(extension.ttlNanos())
-              ? extension.ttlNanos()
-              : Math.min(extension.ttlNanos(), earlier.keptNanos(round));
+      long keptNanos = Math.min(extension.ttlNanos(), earlier.boundNanos(round));
       ValidityWindow moved =
           context.window(extension.startNanos(), extension.wallStartMicros(), keptNanos);
       window = limit == null ? moved : moved.upTo(limit);

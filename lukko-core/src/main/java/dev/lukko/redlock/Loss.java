@@ -29,7 +29,7 @@ record Loss(
 
   /** The nodes' votes did not make a quorum. */
   static Loss ofVotes(GrantRound round, Tally tally) {
-    List<NodeAnswer> answers = Answers.of(round.nodes(), round.replies());
+    List<NodeAnswer> answers = Answers.of(round.nodes(), round.repliesInTime());
     if (tally.unreachable()) {
       return noQuorum(answers, tally.quorum());
     }
@@ -41,7 +41,7 @@ record Loss(
 
   /** A quorum granted, but its token could not be settled: too few nodes still hold the entry. */
   static Loss ofConfirmation(ConfirmRound round, Tally tally) {
-    List<NodeAnswer> answers = Answers.of(round.nodes(), round.replies());
+    List<NodeAnswer> answers = Answers.of(round.nodes(), round.repliesInTime());
     return tally.unreachable()
         ? noQuorum(answers, tally.quorum())
         : new Loss(false, List.of(), answers, attempt -> new LockBusyException(attempt, null));
@@ -53,7 +53,7 @@ record Loss(
     return new Loss(
         false,
         List.of(),
-        Answers.of(round.nodes(), round.replies()),
+        Answers.of(round.nodes(), round.repliesInTime()),
         attempt -> new ValidityExhaustedException(attempt, elapsed, drift, ttl, minValidity));
   }
 

@@ -1,5 +1,6 @@
 package dev.lukko.redlock;
 
+import dev.lukko.time.Ticker;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -26,11 +27,19 @@ final class OpenReleases {
     }
   }
 
-  /** Waits until all have been answered, or the time is over. An interrupt ends the wait. */
+  /**
+   * Waits until all have been answered, those too that are added meanwhile, or the time is over. An
+   * interrupt ends the wait.
+   */
   void await(long timeoutNanos) {
+    Ticker ticker = Ticker.system(); // The wait below is one of real time.
+    long startNanos = ticker.nanoTime();
     try {
-      CompletableFuture.allOf(open.toArray(new CompletableFuture<?>[0]))
-          .get(timeoutNanos, TimeUnit.NANOSECONDS);
+      while (!open.isEmpty()) {
+        CompletableFuture.allOf(open.toArray(new CompletableFuture<?>[0]))
+            .exceptionally(unknown -> null)
+            .get(timeoutNanos - (ticker.nanoTime() - startNanos), TimeUnit.NANOSECONDS);
+      }
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
     } catch (TimeoutException | ExecutionException unanswered) {

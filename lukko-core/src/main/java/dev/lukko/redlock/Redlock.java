@@ -77,15 +77,13 @@ import java.util.concurrent.ExecutionException;
  */
 public final class Redlock implements LockClient {
   private final Context context;
-  private final OpenReleases releases;
   private final boolean closeNodes;
   private final boolean closeScheduler;
   private final Set<AcquireLoop> acquiring = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
 
-  Redlock(Context context, OpenReleases releases, boolean closeNodes, boolean closeScheduler) {
+  Redlock(Context context, boolean closeNodes, boolean closeScheduler) {
     this.context = context;
-    this.releases = releases;
     this.closeNodes = closeNodes;
     this.closeScheduler = closeScheduler;
   }
@@ -203,7 +201,7 @@ public final class Redlock implements LockClient {
     }
     context.admission.close();
     if (closeNodes) {
-      releases.await(context.settings.closeTimeoutNanos());
+      context.releases.await(context.settings.closeTimeoutNanos());
       context.nodes.forEach(LockNode::close);
     }
     if (closeScheduler) {

@@ -274,12 +274,13 @@ public final class RedlockBuilder {
       Context context =
           new Context(
               verified,
+              releases,
               settings,
               ticker,
               used,
               new Events(listeners, used),
               random == null ? Entropy.system() : Entropy.of(random));
-      return new Redlock(context, releases, closeNodes, scheduler == null);
+      return new Redlock(context, closeNodes, scheduler == null);
     } catch (LockException refused) {
       if (scheduler == null) {
         used.close();

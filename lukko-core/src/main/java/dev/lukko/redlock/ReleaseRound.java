@@ -62,7 +62,7 @@ final class ReleaseRound extends Round<ReleaseReply> {
   void onDecided(Tally tally) {
     Status status =
         tally.won() ? Status.RELEASED : tally.refuted() ? Status.NOT_HELD : Status.UNKNOWN;
-    onOutcome.accept(this, new ReleaseOutcome(status, Answers.of(nodes(), replies())));
+    onOutcome.accept(this, new ReleaseOutcome(status, Answers.of(nodes(), repliesInTime())));
   }
 
   @Override

@@ -23,6 +23,7 @@ abstract class Round<R> {
   private final long timeoutNanos;
   private boolean decided;
   private boolean timedOut;
+  private boolean @Nullable [] tardy;
   private Scheduler.@Nullable Timer timer;
 
   Round(List<LockNode> nodes, long timeoutNanos) {
@@ -52,12 +53,27 @@ abstract class Round<R> {
   /** Acts on a reply that came after the decision. */
   abstract void late(int index, R reply);
 
+  /** Whether the nodes may be asked; no if the round was given up before. */
+  boolean begin() {
+    return true;
+  }
+
+  /** All nodes have been asked, or it went wrong. */
+  void asked() {}
+
   final void start(Scheduler scheduler) {
+    if (!begin()) {
+      return;
+    }
     // All are asked before any answer is looked at: an answer that is there already may decide the
     // round, and the release that follows must not overtake the request on its way to a node.
     List<CompletionStage<? extends R>> stages = new ArrayList<>(nodes.size());
-    for (int i = 0; i < nodes.size(); i++) {
-      stages.add(ask(i, nodes.get(i)));
+    try {
+      for (int i = 0; i < nodes.size(); i++) {
+        stages.add(ask(i, nodes.get(i)));
+      }
+    } finally {
+      asked();
     }
     for (int i = 0; i < nodes.size(); i++) {
       int index = i;
@@ -82,6 +98,10 @@ abstract class Round<R> {
     synchronized (this) {
       replies.set(index, reply);
       isLate = decided;
+      if (timedOut) {
+        tardy = tardy == null ? new boolean[nodes.size()] : tardy;
+        tardy[index] = true;
+      }
       tally = isLate ? null : decideIfPossible();
     }
     if (tally != null) {
@@ -149,10 +169,27 @@ abstract class Round<R> {
   final synchronized List<@Nullable R> replies() {
     List<@Nullable R> copy = new ArrayList<>(replies);
     if (timedOut) {
-      String detail = "no answer within " + timeoutNanos / 1_000_000 + " ms";
-      copy.replaceAll(reply -> reply != null ? reply : unknown(detail, null));
+      copy.replaceAll(reply -> reply != null ? reply : tooLate());
     }
     return copy;
+  }
+
+  /**
+   * The same, without those that came after the node timeout: a decision that was made then is told
+   * by what it was made on.
+   */
+  final synchronized List<@Nullable R> repliesInTime() {
+    List<@Nullable R> copy = replies();
+    for (int i = 0; tardy != null && i < tardy.length; i++) {
+      if (tardy[i]) {
+        copy.set(i, tooLate());
+      }
+    }
+    return copy;
+  }
+
+  private R tooLate() {
+    return unknown("no answer within " + timeoutNanos / 1_000_000 + " ms", null);
   }
 
   final List<LockNode> nodes() {

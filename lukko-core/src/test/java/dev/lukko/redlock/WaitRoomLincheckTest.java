@@ -34,6 +34,7 @@ public class WaitRoomLincheckTest {
     Context context =
         new Context(
             List.of(),
+            new OpenReleases(),
             settings,
             StillTime.INSTANCE,
             StillTime.INSTANCE,

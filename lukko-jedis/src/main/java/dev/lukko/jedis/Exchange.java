@@ -3,7 +3,9 @@ package dev.lukko.jedis;
 import dev.lukko.redis.protocol.ServerErrorException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.commands.ProtocolCommand;
@@ -30,6 +32,9 @@ record Exchange(
       List<@Nullable Object> all = new ArrayList<>(list.size());
       list.forEach(element -> all.add(decoded(element)));
       return all;
+    }
+    if (reply instanceof Map.Entry<?, ?> pair) { // of a map, which the newer protocol has
+      return Arrays.asList(decoded(pair.getKey()), decoded(pair.getValue()));
     }
     return reply;
   }

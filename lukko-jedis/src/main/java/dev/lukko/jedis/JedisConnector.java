@@ -33,8 +33,7 @@ final class JedisConnector implements Connector {
 
   @Override
   public CompletionStage<JedisLine> connect() {
-    return make(
-        made -> JedisLine.over(made, () -> connections.giveBack(made), threads, threadName));
+    return make(made -> JedisLine.over(made, threads, threadName));
   }
 
   @Override
@@ -42,24 +41,31 @@ final class JedisConnector implements Connector {
     return make(made -> new JedisHints(made, threads::execute, threadName));
   }
 
-  private <T> CompletionStage<T> make(Function<Connection, T> form) {
+  private <T> CompletionStage<T> make(Function<MortalConnection, T> form) {
     CompletableFuture<T> result = new CompletableFuture<>();
     threads.execute(
         () -> {
           try {
-            Connection made = connections.take();
-            if (closed) {
-              made.disconnect();
-              connections.giveBack(made);
-              result.completeExceptionally(new NotSentException("closed"));
-            } else {
-              result.complete(form.apply(made));
-            }
+            Connection taken = connections.take();
+            use(new MortalConnection(taken, () -> connections.giveBack(taken)), form, result);
           } catch (RuntimeException failed) {
             result.completeExceptionally(inOurWords(failed));
           }
         });
     return result;
+  }
+
+  private <T> void use(
+      MortalConnection made, Function<MortalConnection, T> form, CompletableFuture<T> result) {
+    try {
+      if (closed) {
+        throw new NotSentException("closed");
+      }
+      result.complete(form.apply(made));
+    } catch (RuntimeException unusable) {
+      made.bury();
+      throw unusable;
+    }
   }
 
   /** A server that refuses the handshake says why, somewhere in the driver's chain of causes. */

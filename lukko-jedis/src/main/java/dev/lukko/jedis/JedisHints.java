@@ -11,7 +11,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
-import redis.clients.jedis.Connection;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.exceptions.JedisDataException;
 
@@ -20,8 +19,9 @@ import redis.clients.jedis.exceptions.JedisDataException;
  * written elsewhere, one at a time, since it may block.
  */
 final class JedisHints implements HintConnection {
-  private final Connection connection;
+  private final MortalConnection connection;
   private final Executor executor;
+  private final String threadName;
   private final CompletableFuture<Void> ended = new CompletableFuture<>();
   private final ReentrantLock lock = new ReentrantLock();
   private final ReentrantLock writing = new ReentrantLock(true);
@@ -32,18 +32,16 @@ final class JedisHints implements HintConnection {
 
   private @Nullable Listener listener;
 
-  JedisHints(Connection connection, Executor executor, String name) {
+  JedisHints(MortalConnection connection, Executor executor, String name) {
     this.connection = connection;
     this.executor = executor;
     this.threadName = name + "-hints";
+    connection.readWithoutLimit();
   }
-
-  private final String threadName;
 
   @Override
   public void listen(Listener hearing) {
     listener = hearing;
-    connection.setSoTimeout(0);
     new DriverThread(threadName, () -> run(hearing)).start();
   }
 
@@ -56,14 +54,24 @@ final class JedisHints implements HintConnection {
       end(lost);
     } finally {
       hearing.disconnected();
-      ended.complete(null);
+      bury();
     }
+  }
+
+  private void bury() {
+    writing.lock(); // what is being written fails at once, since the connection has ended
+    try {
+      connection.bury();
+    } finally {
+      writing.unlock();
+    }
+    ended.complete(null);
   }
 
   private void read(Listener hearing) {
     Object reply;
     try {
-      reply = Exchange.decoded(connection.getUnflushedObject());
+      reply = connection.read();
     } catch (JedisDataException refusal) {
       CompletableFuture<Void> refused = poll();
       if (refused != null) {
@@ -117,29 +125,39 @@ final class JedisHints implements HintConnection {
     executor.execute(() -> write(Command.UNSUBSCRIBE, channel, null));
   }
 
+  /** Whoever waits is told outside of the locks, since what follows takes locks of its own. */
   private void write(Command command, String channel, @Nullable CompletableFuture<Void> reply) {
+    RuntimeException lost = null;
+    boolean open = false;
     writing.lock();
     try {
-      lock.lock();
-      try {
-        if (over) {
-          if (reply != null) {
-            reply.completeExceptionally(new NotSentException("Connection is closed"));
-          }
-          return;
-        }
-        if (reply != null) {
-          asked.add(reply);
-        }
-      } finally {
-        lock.unlock();
+      open = expect(reply);
+      if (open) {
+        connection.write(command, channel);
+        connection.flush();
       }
-      connection.sendCommand(command, channel);
-      connection.getMany(0); // which flushes
-    } catch (RuntimeException lost) {
-      end(lost);
+    } catch (RuntimeException failed) {
+      lost = failed;
     } finally {
       writing.unlock();
+    }
+    if (lost != null) {
+      end(lost);
+    } else if (!open && reply != null) {
+      reply.completeExceptionally(new NotSentException("Connection is closed"));
+    }
+  }
+
+  /** Says whether the connection can still be used. */
+  private boolean expect(@Nullable CompletableFuture<Void> reply) {
+    lock.lock();
+    try {
+      if (!over && reply != null) {
+        asked.add(reply);
+      }
+      return !over;
+    } finally {
+      lock.unlock();
     }
   }
 
@@ -153,12 +171,7 @@ final class JedisHints implements HintConnection {
     } finally {
       lock.unlock();
     }
-    try {
-      connection.forceDisconnect();
-    } catch (IOException | RuntimeException gone) {
-      System.getLogger(JedisHints.class.getName())
-          .log(System.Logger.Level.DEBUG, "the connection had ended already", gone);
-    }
+    connection.end();
     open.forEach(each -> each.completeExceptionally(cause));
   }
 
@@ -176,7 +189,7 @@ final class JedisHints implements HintConnection {
   public CompletableFuture<Void> close() {
     end(new IOException("the connection was closed"));
     if (listener == null) {
-      ended.complete(null); // there is no thread
+      bury(); // there is no thread
     }
     return ended;
   }

@@ -18,7 +18,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
-import redis.clients.jedis.Connection;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.exceptions.JedisDataException;
 
@@ -35,8 +34,7 @@ final class JedisLine implements ServerConnection {
 
   private static final Exchange END = new Exchange(Command.PING, List.of(), (reply, error) -> {});
 
-  private final Connection connection;
-  private final Runnable giveBack;
+  private final MortalConnection connection;
   private final Scheduler timers;
   private final BlockingQueue<Exchange> toWrite = new LinkedBlockingQueue<>();
   private final AtomicInteger running = new AtomicInteger(2);
@@ -50,21 +48,16 @@ final class JedisLine implements ServerConnection {
   private boolean closing;
   private boolean over;
 
-  private JedisLine(Connection connection, Runnable giveBack, Scheduler timers, String name) {
+  private JedisLine(MortalConnection connection, Scheduler timers, String name) {
     this.connection = connection;
-    this.giveBack = giveBack;
     this.timers = timers;
     this.writer = new DriverThread(name + "-write", () -> run(this::write));
   }
 
-  /**
-   * A line over a connection that is ready.
-   *
-   * @param giveBack called once, when nobody uses the connection any more; it is broken then
-   */
-  static JedisLine over(Connection connection, Runnable giveBack, Scheduler timers, String name) {
-    JedisLine line = new JedisLine(connection, giveBack, timers, name);
-    connection.setSoTimeout(0); // whoever waits for a reply has a limit of time
+  /** A line over a connection that is ready. */
+  static JedisLine over(MortalConnection connection, Scheduler timers, String name) {
+    JedisLine line = new JedisLine(connection, timers, name);
+    connection.readWithoutLimit();
     line.writer.start();
     new DriverThread(name + "-read", () -> line.run(line::read)).start();
     return line;
@@ -79,7 +72,7 @@ final class JedisLine implements ServerConnection {
     } finally {
       end(cause == null ? new IOException("the connection was closed") : cause);
       if (running.decrementAndGet() == 0) {
-        giveBack.run();
+        connection.bury();
         ended.complete(null);
       }
     }
@@ -97,14 +90,14 @@ final class JedisLine implements ServerConnection {
         next.fail(new NotSentException("Connection is closed"));
         return;
       }
-      connection.sendCommand(next.command(), next.arguments().toArray(String[]::new));
+      connection.write(next.command(), next.arguments().toArray(String[]::new));
       next = toWrite.poll();
       if (next == null) {
-        flush();
+        connection.flush();
         next = toWrite.take();
       }
     }
-    flush();
+    connection.flush();
   }
 
   /** Says whether the connection can still be used. */
@@ -117,17 +110,12 @@ final class JedisLine implements ServerConnection {
     }
   }
 
-  /** The driver flushes before it reads, here no reply at all. */
-  private void flush() {
-    connection.getMany(0);
-  }
-
   private void read() {
     while (true) {
       Object reply;
       JedisDataException error = null;
       try {
-        reply = connection.getUnflushedObject();
+        reply = connection.read();
       } catch (JedisDataException refusal) {
         reply = null;
         error = refusal;
@@ -145,7 +133,7 @@ final class JedisLine implements ServerConnection {
       if (error != null) {
         answered.fail(Exchange.error(error));
       } else {
-        answered.complete(Exchange.decoded(reply));
+        answered.complete(reply);
       }
     }
   }
@@ -170,19 +158,10 @@ final class JedisLine implements ServerConnection {
     } finally {
       lock.unlock();
     }
-    cut();
+    connection.end();
     unanswered.forEach(each -> each.fail(cause));
     unsent.forEach(each -> each.fail(new NotSentException("Connection is closed", cause)));
     told.forEach(Runnable::run);
-  }
-
-  private void cut() {
-    try {
-      connection.forceDisconnect();
-    } catch (IOException | RuntimeException gone) {
-      System.getLogger(JedisLine.class.getName())
-          .log(System.Logger.Level.DEBUG, "the connection had ended already", gone);
-    }
   }
 
   private void hand(Exchange exchange) {

@@ -29,10 +29,9 @@ import redis.clients.jedis.UnifiedJedis;
  * that hangs. Callers do not block: whatever is not answered within the command timeout is given
  * up. A server that is down is not an error, the node joins when it is up.
  *
- * <p>A node that was made by {@code connect} gives hints about releases ({@link Capability#WATCH}),
- * by one more connection from the first wait on. A node over a client of the caller's gives none,
- * since it would have to keep another connection of the caller's pool for ever: those who wait then
- * ask again, at the latest when the holder's time is over.
+ * <p>Hints about releases ({@link Capability#WATCH}) come by one more connection, from the first
+ * wait on. Over a client of the caller's that is another one of its pool; a pool with no room for
+ * it gives none, and those who wait ask again, at the latest when the holder's time is over.
  *
  * <p>Thread-safe. Stages complete in a thread of the node, which must not be blocked: daemons named
  * {@code lukko-jedis-...}, at most six for each node, which end with it.

@@ -21,7 +21,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
-import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
@@ -58,7 +57,8 @@ public final class JedisNodeBuilder {
 
   /**
    * How long one attempt to connect may take, and how long {@code connect} waits for the first one;
-   * default 1 s. A client of the caller's has a limit of its own for the connections of its pool.
+   * default 1 s. A client of the caller's has a limit of its own for the making of connections; for
+   * one that is in use it is waited no longer than this.
    *
    * @throws IllegalArgumentException if below 1 ms or above 10 min
    */
@@ -198,29 +198,29 @@ public final class JedisNodeBuilder {
 
   /**
    * Uses a client of the caller's: its server, its login, its TLS. As long as the node is open it
-   * keeps one connection of the client's pool, which is closed with the node; so the pool must have
-   * one to spare. Retries of the client are not used. Waits as {@link #connect} does.
+   * keeps one connection of the client's pool, and from the first wait on a second one, by which
+   * hints about releases come; they are closed with the node. A pool of one or two connections
+   * gives one only, and the node no hints. Requests do not pass through the client, so whatever it
+   * does to try a command again does not happen to them: each is sent once. Waits as {@link
+   * #connect} does.
    *
-   * @param client a {@link RedisClient}, which is one server and has a pool
-   * @throws IllegalArgumentException if it is another client, such as one of a cluster, of Sentinel
-   *     or of several databases
+   * @param client a client of one server with a pool: a {@code RedisClient}, or any other that has
+   *     a {@code PooledConnectionProvider}
+   * @throws IllegalArgumentException if it is another client, such as one of a cluster, of
+   *     Sentinel, of several databases or over one connection; the message says what to use
    */
   public JedisNode over(UnifiedJedis client) {
-    if (!(client instanceof RedisClient single)) {
-      throw new IllegalArgumentException(
-          "client is a "
-              + client.getClass().getSimpleName()
-              + "; it must be a RedisClient, since a node is one server");
-    }
-    Runnable closing = closeClient ? single::close : () -> {};
-    String name = settings.name() != null ? settings.name() : nameOf(single);
-    Started started = start(new PooledConnections(single), name, false, closing);
+    PooledConnections pool =
+        new PooledConnections(ClientPool.of(client), settings.connectTimeout());
+    Runnable closing = closeClient ? client::close : () -> {};
+    String name = settings.name() != null ? settings.name() : nameOf(client);
+    Started started = start(pool, name, pool.haveRoomForHints(), closing);
     await(started, settings.connectTimeout().toNanos());
     return started.node();
   }
 
   /** Clients do not tell their address; the node tells it when it is connected. */
-  private static String nameOf(RedisClient client) {
+  private static String nameOf(UnifiedJedis client) {
     return "jedis-" + Integer.toHexString(System.identityHashCode(client));
   }
 

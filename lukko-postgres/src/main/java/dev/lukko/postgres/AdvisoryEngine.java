@@ -13,7 +13,6 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -224,7 +223,7 @@ final class AdvisoryEngine implements Context {
     if (current != null && !current.isEnded()) {
       return current;
     }
-    if (!lockOpening()) {
+    if (!BoundedWait.lock(opening, nodeTimeout.toNanos() * 2)) {
       throw new SQLTimeoutException("another thread is still opening the session", "08001");
     }
     try {
@@ -241,24 +240,6 @@ final class AdvisoryEngine implements Context {
       return opened;
     } finally {
       opening.unlock();
-    }
-  }
-
-  private boolean lockOpening() {
-    boolean interrupted = false;
-    long end = System.nanoTime() + nodeTimeout.toNanos() * 2;
-    try {
-      while (true) {
-        try {
-          return opening.tryLock(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
-        } catch (InterruptedException later) {
-          interrupted = true; // Bounded; the caller looks at the flag when it begins to wait.
-        }
-      }
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
     }
   }
 
@@ -285,7 +266,7 @@ final class AdvisoryEngine implements Context {
     }
     holds.close(ticker.nanoTime() + nodeTimeout.toNanos(), ticker);
     releases.close();
-    if (lockOpening()) {
+    if (BoundedWait.lock(opening, nodeTimeout.toNanos() * 2)) {
       try {
         AdvisorySession current = session;
         if (current != null) {

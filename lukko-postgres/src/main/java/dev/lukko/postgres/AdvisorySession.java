@@ -13,7 +13,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiConsumer;
@@ -355,7 +354,7 @@ final class AdvisorySession {
     SQLException closed = new SQLException("the session was closed", "08003");
     boolean mine = false;
     try {
-      mine = lockWithin(timeout);
+      mine = BoundedWait.lock(mutex, timeout.toNanos());
       if (mine) {
         END.compareAndSet(this, null, closed);
         PgConnector.closeQuietly(connection);
@@ -388,7 +387,7 @@ final class AdvisorySession {
   }
 
   private <T extends @Nullable Object> T exclusively(Work<T> work) throws SQLException {
-    if (!lockWithin(timeout)) {
+    if (!BoundedWait.lock(mutex, timeout.toNanos())) {
       throw new SQLTimeoutException(
           "the session was busy for " + timeout.toMillis() + " ms", "57014");
     }
@@ -415,24 +414,6 @@ final class AdvisorySession {
     SQLException late =
         new SQLTimeoutException("no answer for " + timeout.toMillis() + " ms", "08006");
     ended(late);
-  }
-
-  private boolean lockWithin(Duration limit) {
-    boolean interrupted = false;
-    long deadline = System.nanoTime() + limit.toNanos();
-    try {
-      while (true) {
-        try {
-          return mutex.tryLock(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
-        } catch (InterruptedException later) {
-          interrupted = true; // The wait is bounded; who called looks at the flag afterwards.
-        }
-      }
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
-    }
   }
 
   private void tolerant(Work<?> work) throws SQLException {

@@ -5,8 +5,10 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import javax.sql.DataSource;
 
@@ -14,7 +16,7 @@ import javax.sql.DataSource;
 final class ClaimMaker {
   private final DataSource dataSource;
   private final QueueSql sql;
-  private final ClaimLedger ledger;
+  private final CrashLedger ledger;
   private final ScanWindow window;
   private final int maxAttempts;
   private final Backoff backoff;
@@ -22,7 +24,7 @@ final class ClaimMaker {
   ClaimMaker(
       DataSource dataSource,
       QueueSql sql,
-      ClaimLedger ledger,
+      CrashLedger ledger,
       ScanWindow window,
       int maxAttempts,
       Backoff backoff) {
@@ -50,77 +52,93 @@ final class ClaimMaker {
   }
 
   private static void abandon(Connection connection) {
-    try {
-      connection.rollback();
-      connection.setAutoCommit(true);
-    } catch (SQLException broken) {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(QueueSql.GIVE_BACK);
+    } catch (SQLException failed) {
       System.getLogger(ClaimMaker.class.getName())
-          .log(System.Logger.Level.DEBUG, "the connection of a claim was broken", broken);
+          .log(System.Logger.Level.DEBUG, "a search for rows did not end", failed);
     }
-    PgConnector.closeQuietly(connection);
+    OpenClaim.leave(connection);
   }
 
   private OpenClaim.Taken take(Connection connection, int batch) throws SQLException {
     Optional<Long> suspect = Optional.empty();
     while (true) {
-      List<QueueRow> rows =
+      List<PickedRow> picked =
           suspect.isPresent() ? one(connection, suspect.get()) : search(connection, batch);
-      suspect = Optional.empty();
-      if (rows.isEmpty()) {
-        connection.rollback();
-        return OpenClaim.Taken.NOTHING;
+      if (picked.isEmpty()) {
+        connection.commit(); // Some may be locked though none is ours.
+        if (suspect.isEmpty()) {
+          return OpenClaim.Taken.NOTHING;
+        }
+        suspect = Optional.empty(); // Another has taken it.
+        continue;
       }
-      ClaimLedger.Entry entry = ledger.record(rows.stream().map(QueueRow::id).toList());
-      if (entry.crashes().isEmpty()) {
-        return new OpenClaim.Taken(rows, entry.claimId(), 0);
+      List<QueueRow> rows = PickedRow.rows(picked);
+      Map<Long, Integer> crashes = crashes(picked);
+      if (crashes.isEmpty()) {
+        return new OpenClaim.Taken(rows, 0, false);
       }
       if (rows.size() > 1) {
         // Somebody died over one of these. Alone it can do no harm to the others.
-        suspect = entry.crashes().keySet().stream().min(Long::compare);
-        ledger.remove(entry.claimId());
-        connection.rollback();
+        suspect = crashes.keySet().stream().min(Long::compare);
+        connection.commit();
         continue;
       }
       QueueRow row = rows.get(0);
-      int crashes = entry.crashes().getOrDefault(row.id(), 0);
-      if (row.attempts() + crashes < maxAttempts) {
-        QueueRow counted =
+      int counted = counted(crashes.getOrDefault(row.id(), 0));
+      if (row.attempts() + counted < maxAttempts) {
+        QueueRow again =
             new QueueRow(
                 row.id(),
                 row.payload(),
-                row.attempts() + crashes,
+                row.attempts() + counted,
                 row.priority(),
                 row.orderingKey());
-        return new OpenClaim.Taken(List.of(counted), entry.claimId(), crashes);
+        return new OpenClaim.Taken(List.of(again), counted, true);
       }
-      bury(connection, row, crashes);
-      ledger.settle(connection, entry.claimId(), row.id());
+      bury(connection, row, counted);
+      ledger.settle(connection, row.id());
       connection.commit();
+      suspect = Optional.empty();
     }
   }
 
-  private List<QueueRow> search(Connection connection, int batch) throws SQLException {
-    long start = System.nanoTime();
+  private Map<Long, Integer> crashes(List<PickedRow> picked) throws SQLException {
+    List<PickedRow> touched = picked.stream().filter(row -> row.lastXid() != 0).toList();
+    return touched.isEmpty() ? Map.of() : ledger.crashes(touched);
+  }
+
+  /**
+   * How many crashes count as tries. In a table that others write, one of them may be a transaction
+   * of theirs that changed the row and was rolled back.
+   */
+  private int counted(int crashes) {
+    return sql.isShared() ? Math.max(0, crashes - 1) : crashes;
+  }
+
+  private List<PickedRow> search(Connection connection, int batch) throws SQLException {
+    long start = window.now();
     String from = window.from(start);
-    try (PreparedStatement statement = connection.prepareStatement(sql.pick)) {
+    try (PreparedStatement statement = connection.prepareStatement(sql.claim)) {
       statement.setString(1, from);
       statement.setInt(2, batch);
       List<PickedRow> picked = read(statement);
-      window.searched(
-          from, start, System.nanoTime(), picked.isEmpty() ? null : picked.get(0).rank());
-      return PickedRow.rows(picked.stream().filter(PickedRow::ours).toList());
+      window.searched(from, start, window.now(), picked.isEmpty() ? null : picked.get(0).rank());
+      return picked.stream().filter(PickedRow::ours).toList();
     }
   }
 
-  private List<QueueRow> one(Connection connection, long id) throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(sql.pickOne)) {
+  private List<PickedRow> one(Connection connection, long id) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(sql.claimOne)) {
       statement.setLong(1, id);
-      return PickedRow.rows(read(statement));
+      return read(statement).stream().filter(PickedRow::ours).toList();
     }
   }
 
   private static List<PickedRow> read(PreparedStatement statement) throws SQLException {
-    try (ResultSet result = statement.executeQuery()) {
+    statement.execute(); // Two statements: the second gives nothing.
+    try (ResultSet result = statement.getResultSet()) {
       List<PickedRow> picked = new ArrayList<>();
       while (result.next()) {
         picked.add(PickedRow.read(result));

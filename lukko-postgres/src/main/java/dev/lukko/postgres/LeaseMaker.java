@@ -55,7 +55,7 @@ final class LeaseMaker {
   private record Granted(List<PickedRow> picked, long token) {}
 
   private Granted any(Connection connection, int batch, Duration duration) throws SQLException {
-    long start = System.nanoTime();
+    long start = window.now();
     String from = window.from(start);
     try (PreparedStatement statement = connection.prepareStatement(sql.lease)) {
       statement.setString(1, from);
@@ -65,14 +65,14 @@ final class LeaseMaker {
       window.searched(
           from,
           start,
-          System.nanoTime(),
+          window.now(),
           granted.picked.isEmpty() ? null : granted.picked.get(0).rank());
       return granted;
     }
   }
 
   private Granted inOrder(Connection connection, int batch, Duration duration) throws SQLException {
-    long start = System.nanoTime();
+    long start = window.now();
     String from = window.from(start);
     List<PickedRow> candidates;
     try (PreparedStatement statement = connection.prepareStatement(sql.pick)) {
@@ -80,7 +80,7 @@ final class LeaseMaker {
       statement.setInt(2, batch);
       candidates = read(statement, false).picked;
       window.searched(
-          from, start, System.nanoTime(), candidates.isEmpty() ? null : candidates.get(0).rank());
+          from, start, window.now(), candidates.isEmpty() ? null : candidates.get(0).rank());
     }
     List<QueueRow> ours = PickedRow.rows(candidates.stream().filter(PickedRow::ours).toList());
     if (ours.isEmpty()) {
@@ -100,7 +100,7 @@ final class LeaseMaker {
     try (ResultSet result = statement.executeQuery()) {
       while (result.next()) {
         picked.add(PickedRow.read(result));
-        token = withToken ? result.getLong(8) : 0;
+        token = withToken ? result.getLong(9) : 0;
       }
     }
     picked.sort(PickedRow.SERVICE);

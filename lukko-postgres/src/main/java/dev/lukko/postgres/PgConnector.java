@@ -3,11 +3,10 @@ package dev.lukko.postgres;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
 import java.time.Duration;
 import java.util.Properties;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -109,36 +108,22 @@ final class PgConnector {
               result.completeExceptionally(failure);
             }
           });
-      boolean interrupted = false;
-      long end = System.nanoTime() + timeout.toNanos();
       try {
-        while (true) {
-          try {
-            return result.get(end - System.nanoTime(), TimeUnit.NANOSECONDS);
-          } catch (InterruptedException later) {
-            interrupted = true; // The wait is short; the caller looks at the flag afterwards.
-          } catch (TimeoutException hung) {
-            SQLException late =
-                new java.sql.SQLTimeoutException(
-                    "no connection after " + timeout.toMillis() + " ms", "08001", hung);
-            if (result.completeExceptionally(late)) {
-              throw late;
-            }
-          } catch (ExecutionException failed) {
-            Throwable cause = failed.getCause();
-            if (cause instanceof SQLException sql) {
-              throw sql;
-            }
-            if (cause instanceof RuntimeException unchecked) {
-              throw unchecked;
-            }
-            throw new SQLException("connection could not be opened", "08001", cause);
-          }
-        }
-      } finally {
-        if (interrupted) {
-          Thread.currentThread().interrupt();
-        }
+        return BoundedWait.result(result, timeout.toNanos());
+      } catch (TimeoutException hung) {
+        result.completeExceptionally(
+            new SQLTimeoutException(
+                "no connection after " + timeout.toMillis() + " ms", "08001", hung));
+        return settled(result);
+      }
+    }
+
+    /** What came first, the connection or the end of the wait. */
+    private static <T> T settled(CompletableFuture<T> result) throws SQLException {
+      try {
+        return BoundedWait.result(result, 0);
+      } catch (TimeoutException never) {
+        throw new IllegalStateException(never);
       }
     }
   }

@@ -12,9 +12,10 @@ import java.util.Optional;
  *
  * @param row what the worker gets
  * @param rank its place in the order of service
+ * @param lastXid the transaction that had locked it before, 0 if none ever did
  * @param ours whether its ordering key is ours too; if not, another works on a row of the key
  */
-record PickedRow(QueueRow row, Timestamp rank, boolean ours) {
+record PickedRow(QueueRow row, Timestamp rank, long lastXid, boolean ours) {
   static final Comparator<PickedRow> SERVICE =
       Comparator.comparing(PickedRow::rank).thenComparing(picked -> picked.row().id());
 
@@ -27,7 +28,8 @@ record PickedRow(QueueRow row, Timestamp rank, boolean ours) {
             result.getInt(4),
             Optional.ofNullable(result.getString(5))),
         result.getTimestamp(6),
-        result.getBoolean(7));
+        result.getLong(7),
+        result.getBoolean(8));
   }
 
   static List<QueueRow> rows(List<PickedRow> picked) {

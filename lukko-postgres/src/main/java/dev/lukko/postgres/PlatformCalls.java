@@ -8,8 +8,6 @@ import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
@@ -47,36 +45,10 @@ final class PlatformCalls {
             result.completeExceptionally(failure);
           }
         });
-    return await(result);
-  }
-
-  /** Waits through interrupts: the work ends within the timeouts of the connection. */
-  private <T extends @Nullable Object> T await(CompletableFuture<T> result) throws SQLException {
-    boolean interrupted = false;
-    long end = System.nanoTime() + limitNanos;
     try {
-      while (true) {
-        try {
-          return result.get(end - System.nanoTime(), TimeUnit.NANOSECONDS);
-        } catch (InterruptedException later) {
-          interrupted = true;
-        } catch (TimeoutException dropped) {
-          throw new SQLTimeoutException("the statement was never run", "08003", dropped);
-        } catch (ExecutionException failed) {
-          Throwable cause = failed.getCause();
-          if (cause instanceof SQLException sql) {
-            throw sql;
-          }
-          if (cause instanceof RuntimeException unchecked) {
-            throw unchecked;
-          }
-          throw new SQLException("statement failed", "58000", cause);
-        }
-      }
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
+      return BoundedWait.result(result, limitNanos); // The timeouts of the connection end it first.
+    } catch (TimeoutException dropped) {
+      throw new SQLTimeoutException("the statement was never run", "08003", dropped);
     }
   }
 

@@ -12,18 +12,33 @@ import org.jspecify.annotations.Nullable;
  * time, an index gives the order.
  */
 final class QueueSql {
+  /**
+   * Everything after this can be undone without giving up the locks, so that a claim that is closed
+   * can end with a commit: only a worker that died leaves the number of an aborted transaction
+   * behind. See {@link CrashLedger}.
+   */
+  private static final String SAVEPOINT = "SAVEPOINT lukko_claim";
+
+  /** Before the rows change: a subtransaction's number must not get into their headers. */
+  static final String RELEASE_SAVEPOINT = "RELEASE SAVEPOINT lukko_claim";
+
+  static final String GIVE_BACK = "ROLLBACK TO SAVEPOINT lukko_claim; COMMIT";
+
   final String insert;
   final String pick;
-  final String pickOne;
+
+  /** Opens a claim: the rows, and a place to which its work can be rolled back. */
+  final String claim;
+
+  final String claimOne;
   final String lease;
   final String leaseChosen;
   final String finish;
   final String finishLeased;
 
-  /** Finishes rows, forgets the claim and commits, in one round trip. */
+  /** Finishes rows and commits, in one round trip. */
   final String finishAndCommit;
 
-  final String forgetAndCommit;
   final String fail;
   final String failLeased;
   final String renew;
@@ -83,19 +98,25 @@ final class QueueSql {
             + " FROM (SELECT ?::integer AS p, clock_timestamp() + ?::interval AS t) AS job"
             + " RETURNING id";
     pick = withOrdering(candidates("LIMIT ? FOR UPDATE SKIP LOCKED", true, columns));
-    pickOne =
-        "SELECT "
-            + columns
-            + ", "
-            + rank
-            + ", true FROM "
-            + table.table
-            + " q WHERE "
-            + open
-            + ready()
-            + " AND q."
-            + table.id
-            + " = ? FOR UPDATE SKIP LOCKED";
+    claim = pick + "; " + SAVEPOINT;
+    claimOne =
+        withOrdering(
+                "SELECT "
+                    + columns
+                    + ", "
+                    + rank
+                    + " AS rank, q.xmax FROM "
+                    + table.table
+                    + " q WHERE "
+                    + open
+                    + ready()
+                    + " AND q."
+                    + table.id
+                    + " = ?"
+                    + (ordered ? firstOfKey() : "")
+                    + " FOR UPDATE SKIP LOCKED")
+            + "; "
+            + SAVEPOINT;
     String token = "nextval('" + schema + ".fencing_token')";
     lease =
         "WITH picked AS MATERIALIZED ("
@@ -116,8 +137,7 @@ final class QueueSql {
             ? "DELETE FROM " + table.table + " q"
             : "UPDATE " + table.table + " q SET " + table.doneAt + " = clock_timestamp()";
     finish = done + " WHERE q." + table.id + " = ANY (?)";
-    forgetAndCommit = "DELETE FROM " + schema + ".queue_claim WHERE claim_id = ?; COMMIT";
-    finishAndCommit = "WITH done AS (" + finish + ") " + forgetAndCommit;
+    finishAndCommit = RELEASE_SAVEPOINT + "; " + finish + "; COMMIT";
     finishLeased = done + " WHERE q." + table.id + " = ANY (?) AND q." + table.leaseToken + " = ?";
     fail = failure(maxAttempts, table.attempts + " + ?", step) + " WHERE q." + table.id + " = ?";
     failLeased =
@@ -157,7 +177,7 @@ final class QueueSql {
             + columns
             + ", "
             + rank
-            + ", true FROM "
+            + ", 0, true FROM "
             + table.table
             + " q WHERE "
             + (table.queue == null ? "" : "q." + table.queue + " = '" + queue + "' AND ")
@@ -184,6 +204,11 @@ final class QueueSql {
             + " = ? AND q."
             + table.deadAt
             + " IS NOT NULL";
+  }
+
+  /** Whether others write the table too. */
+  boolean isShared() {
+    return table.queue == null;
   }
 
   /** What the ledger calls this queue. */
@@ -214,7 +239,7 @@ final class QueueSql {
   private String candidates(String end, boolean withRank, String selected) {
     return "SELECT "
         + selected
-        + (withRank ? ", " + rank + " AS rank" : "")
+        + (withRank ? ", " + rank + " AS rank, q.xmax" : "")
         + " FROM "
         + table.table
         + " q WHERE "
@@ -314,7 +339,7 @@ final class QueueSql {
         + columns
         + ", "
         + rank
-        + ", true, q."
+        + ", 0, true, q."
         + table.leaseToken;
   }
 

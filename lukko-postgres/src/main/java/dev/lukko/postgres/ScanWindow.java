@@ -1,6 +1,7 @@
 package dev.lukko.postgres;
 
 import java.sql.Timestamp;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,11 +20,19 @@ final class ScanWindow {
   private static final int COST_RATIO = 10;
 
   private final long slowNanos;
-  private @Nullable Timestamp lowest;
+  private final LongSupplier nanos;
+  private @Nullable Timestamp lowest; // These three are guarded by this.
+  private long setAt;
   private long fullAgainAt;
 
-  ScanWindow(long slowNanos) {
+  ScanWindow(long slowNanos, LongSupplier nanos) {
     this.slowNanos = slowNanos;
+    this.nanos = nanos;
+  }
+
+  /** The time by the clock of all that follows. */
+  long now() {
+    return nanos.getAsLong();
   }
 
   /** The rank from which to search. */
@@ -39,9 +48,19 @@ final class ScanWindow {
   /** Takes note of a search: from where, how long, and the lowest rank that it found. */
   synchronized void searched(
       String from, long startedAt, long finishedAt, @Nullable Timestamp first) {
+    if (first == null) {
+      return;
+    }
     long took = finishedAt - startedAt;
-    if (START.equals(from) && took >= slowNanos && first != null) {
+    if (!START.equals(from)) {
+      // What was finished since the slow search is dead now too. A search that began before that
+      // one ended says nothing about the rows that it found.
+      if (lowest != null && startedAt - setAt >= 0 && first.after(lowest)) {
+        lowest = first;
+      }
+    } else if (took >= slowNanos) {
       lowest = first;
+      setAt = finishedAt;
       fullAgainAt = finishedAt + took * COST_RATIO;
     }
   }

@@ -76,17 +76,17 @@ final class SchemaDdl {
             WHERE ordering_key IS NOT NULL AND dead_at IS NULL
           """,
           """
-          CREATE TABLE IF NOT EXISTS ${s}.queue_claim (
-            claim_id   bigint      PRIMARY KEY,
+          CREATE TABLE IF NOT EXISTS ${s}.queue_crash (
             queue      text        NOT NULL,
-            ids        bigint[]    NOT NULL,
-            worker     text        NOT NULL,
-            claimed_at timestamptz NOT NULL DEFAULT clock_timestamp()
+            id         bigint      NOT NULL,
+            crashes    integer     NOT NULL,
+            noticed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+            PRIMARY KEY (queue, id)
           )
           """,
           """
-          COMMENT ON TABLE ${s}.queue_claim IS
-            'Rows in the hands of a worker; an entry whose rows are free tells of a crash'
+          COMMENT ON TABLE ${s}.queue_crash IS
+            'How many workers died over a row that is neither finished nor failed since'
           """,
           """
           CREATE TABLE IF NOT EXISTS ${s}.job (

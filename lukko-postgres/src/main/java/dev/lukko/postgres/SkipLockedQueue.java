@@ -1,7 +1,6 @@
 package dev.lukko.postgres;
 
 import dev.lukko.LockException;
-import dev.lukko.spi.ProcessName;
 import dev.lukko.time.Scheduler;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -37,8 +36,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Failures.</b> {@link Claim#fail} and {@link LeasedRows#fail} put a row back with a growing
  * delay, and after the last attempt among the {@linkplain #deadLetters dead letters}. A try also
- * counts when the worker died without a word: such rows are then handed out one by one, so that the
- * row that kills its workers is found, and no other dies of it.
+ * counts when the worker died without a word, or lost its connection: such rows are then handed out
+ * one by one, so that the row that kills its workers is found, and no other dies of it.
  *
  * <p><b>Order.</b> By rank: the time of readiness, less a head start for each step of priority (see
  * {@link Builder#ageing}). A row is overtaken only by what became ready within that head start
@@ -46,14 +45,14 @@ import org.jspecify.annotations.Nullable;
  * their ids, if the queue was built {@linkplain Builder#ordered so}; other keys are not held up.
  *
  * <p>Thread-safe; a claim belongs to one thread at a time. Connections come from the given
- * DataSource, which may pool: one for each open claim, one for the ledger of claims and one to
- * listen, both taken at the first need and kept until the queue is closed. Leave the pool room for
- * them.
+ * DataSource, which may pool: one for each open claim, one to count crashes and one to listen, both
+ * taken at the first need and kept until the queue is closed. Leave the pool room for them. The
+ * queue works at READ COMMITTED, whatever the source's connections are set to.
  */
 public final class SkipLockedQueue implements AutoCloseable {
   private final DataSource dataSource;
   private final QueueSql sql;
-  private final ClaimLedger ledger;
+  private final CrashLedger ledger;
   private final QueueSignal signal;
   private final ScanWindow window;
   private final int maxAttempts;
@@ -62,7 +61,7 @@ public final class SkipLockedQueue implements AutoCloseable {
   private final String name;
 
   private SkipLockedQueue(Builder builder) {
-    dataSource = builder.dataSource;
+    dataSource = new QueueSource(builder.dataSource, builder.schema);
     name = builder.name;
     maxAttempts = builder.maxAttempts;
     backoff = new Backoff(builder.firstDelay, builder.maxDelay);
@@ -75,11 +74,9 @@ public final class SkipLockedQueue implements AutoCloseable {
     sql =
         new QueueSql(
             table, name, builder.schema.name(), builder.ageing, maxAttempts, builder.ordered);
-    String worker = ProcessName.get();
-    ledger =
-        new ClaimLedger(dataSource, builder.schema.name(), sql.ledgerName(), worker, builder.nanos);
+    ledger = new CrashLedger(dataSource, builder.schema.name(), sql.ledgerName());
     signal = new QueueSignal(dataSource, sql.ledgerName(), builder.pollInterval);
-    window = new ScanWindow(builder.slowScanNanos);
+    window = new ScanWindow(builder.slowScanNanos, builder.nanos);
   }
 
   /** A builder for a queue of this name, in our table. */
@@ -225,7 +222,10 @@ public final class SkipLockedQueue implements AutoCloseable {
     /** The rows, in order of service; empty if there was nothing. */
     List<QueueRow> rows();
 
-    /** The transaction that holds them, for work that is to be committed with them. */
+    /**
+     * The transaction that holds them, for work that is to be committed with them. It is the
+     * claim's to end: a rollback or commit of the caller's own makes {@link #commit} fail.
+     */
     Connection connection();
 
     /**
@@ -243,7 +243,8 @@ public final class SkipLockedQueue implements AutoCloseable {
 
     /**
      * Puts a row back with one attempt more, after a delay that doubles each time; after the last
-     * attempt it becomes a dead letter. Takes effect when the transaction commits.
+     * attempt it becomes a dead letter. Goes to the server with {@link #commit}; of a row that is
+     * both finished and failed, the last word counts.
      *
      * @param error why, for people; cut to 2000 characters
      */
@@ -365,13 +366,16 @@ public final class SkipLockedQueue implements AutoCloseable {
       return this;
     }
 
-    /** Sets the clock by which the ledger moves on. */
+    /** Sets the clock by which searches are slow. */
     Builder nanos(LongSupplier nanos) {
       this.nanos = nanos;
       return this;
     }
 
-    /** The queue; no connection is opened before the first call. */
+    /**
+     * The queue; no connection is opened before the first call, which fails if our schema is
+     * missing or of another version.
+     */
     public SkipLockedQueue build() {
       return new SkipLockedQueue(this);
     }

@@ -99,7 +99,7 @@ class QueueCrashTest {
     }
     await()
         .untilAsserted(
-            () -> assertThat(database.number("SELECT count(*) FROM lukko.queue_claim")).isZero());
+            () -> assertThat(database.number("SELECT count(*) FROM lukko.queue_crash")).isZero());
   }
 
   @Test
@@ -121,7 +121,7 @@ class QueueCrashTest {
         claim.commit();
       }
       assertThat(database.number("SELECT attempts FROM lukko.queue")).isEqualTo(2);
-      assertThat(database.number("SELECT count(*) FROM lukko.queue_claim")).isZero();
+      assertThat(database.number("SELECT count(*) FROM lukko.queue_crash")).isZero();
     }
   }
 }

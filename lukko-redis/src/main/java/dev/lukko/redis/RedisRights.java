@@ -18,7 +18,6 @@ public final class RedisRights {
           "subscribe",
           "unsubscribe",
           // inside the scripts
-          "mget",
           "set",
           "del",
           "exists",

@@ -1,12 +1,12 @@
 package dev.lukko.redis;
 
-import static dev.lukko.redis.Requests.answer;
-import static dev.lukko.redis.Requests.entry;
-import static dev.lukko.redis.Requests.extend;
-import static dev.lukko.redis.Requests.grant;
-import static dev.lukko.redis.Requests.granted;
-import static dev.lukko.redis.Requests.refused;
-import static dev.lukko.redis.Requests.release;
+import static dev.lukko.redis.testing.Requests.answer;
+import static dev.lukko.redis.testing.Requests.entry;
+import static dev.lukko.redis.testing.Requests.extend;
+import static dev.lukko.redis.testing.Requests.grant;
+import static dev.lukko.redis.testing.Requests.granted;
+import static dev.lukko.redis.testing.Requests.refused;
+import static dev.lukko.redis.testing.Requests.release;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -16,6 +16,7 @@ import dev.lukko.LockException;
 import dev.lukko.LockRequest;
 import dev.lukko.QuorumUnavailableException;
 import dev.lukko.redis.format.HashSlots;
+import dev.lukko.redis.testing.Requests;
 import dev.lukko.redlock.Redlock;
 import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.Failed;

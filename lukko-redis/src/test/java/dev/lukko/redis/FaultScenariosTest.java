@@ -1,8 +1,8 @@
 package dev.lukko.redis;
 
-import static dev.lukko.redis.FaultBed.ENTRY;
-import static dev.lukko.redis.Requests.answer;
-import static dev.lukko.redis.Requests.has;
+import static dev.lukko.redis.testing.FaultBed.ENTRY;
+import static dev.lukko.redis.testing.Requests.answer;
+import static dev.lukko.redis.testing.Requests.has;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -12,7 +12,9 @@ import dev.lukko.LockRequest;
 import dev.lukko.QuorumUnavailableException;
 import dev.lukko.ReleaseOutcome;
 import dev.lukko.ValidityExhaustedException;
+import dev.lukko.redis.testing.Requests;
 import dev.lukko.redlock.Redlock;
+import dev.lukko.spi.LockNode;
 import dev.lukko.testkit.FaultProxy.Direction;
 import dev.lukko.testkit.FaultyNode;
 import dev.lukko.testkit.FaultyNode.Fault;
@@ -280,7 +282,7 @@ class FaultScenariosTest extends ScenarioTest {
   @Test
   void row26_nodeKilledAndBackAtOnceWithItsData_keepsItsKeyAndIsQuarantined() {
     Redlock first = warmClient(T);
-    List<RedisNode> nodes = bed.nodes("");
+    List<LockNode> nodes = bed.nodes("");
     Redlock second = bed.client(nodes, T, options -> {});
     Lease lease =
         ledger.acquire(

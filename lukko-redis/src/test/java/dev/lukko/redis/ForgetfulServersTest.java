@@ -1,6 +1,6 @@
 package dev.lukko.redis;
 
-import static dev.lukko.redis.Requests.answer;
+import static dev.lukko.redis.testing.Requests.answer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -10,6 +10,7 @@ import dev.lukko.LeaseLostException;
 import dev.lukko.LockException;
 import dev.lukko.LockNotAcquiredException;
 import dev.lukko.redlock.Redlock;
+import dev.lukko.spi.LockNode;
 import dev.lukko.spi.NodeStatus;
 import dev.lukko.testkit.RedisServer;
 import dev.lukko.testkit.rows.FaultRow;
@@ -46,7 +47,7 @@ class ForgetfulServersTest extends ScenarioTest {
   @FaultRow(28)
   @Test
   void row28_oneNodeRestartedEmpty_quarantinedThenVotes() {
-    List<RedisNode> nodes = bed.nodes("");
+    List<LockNode> nodes = bed.nodes("");
     List<Redlock> clients = List.of(bed.client(nodes, T, options -> {}), bed.client(T));
     ledger.close(ledger.acquire(clients.get(0), waiting(T)));
     bed.server(0).restart();
@@ -94,8 +95,8 @@ class ForgetfulServersTest extends ScenarioTest {
     assertThat(after.fencingToken()).isGreaterThan(before.fencingToken());
     ledger.close(after);
 
-    bed.servers.all().forEach(RedisServer::restart);
     long start = System.nanoTime();
+    bed.servers.all().forEach(RedisServer::restart);
     Lease patient = ledger.acquire(strict, waiting(T));
     long waited = (System.nanoTime() - start) / 1_000_000;
     assertThat(waited).as("nothing is granted for maxTtl").isGreaterThanOrEqualTo(T.toMillis());

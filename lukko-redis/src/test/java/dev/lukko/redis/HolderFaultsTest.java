@@ -1,7 +1,7 @@
 package dev.lukko.redis;
 
-import static dev.lukko.redis.FaultBed.ENTRY;
-import static dev.lukko.redis.Requests.BOUND;
+import static dev.lukko.redis.testing.FaultBed.ENTRY;
+import static dev.lukko.redis.testing.Requests.BOUND;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 

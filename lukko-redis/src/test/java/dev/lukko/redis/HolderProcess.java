@@ -39,7 +39,11 @@ final class HolderProcess implements AutoCloseable {
 
   /** What the process does: takes the lock, waits for a line, and tells what it sees first. */
   public static void main(String[] urls) throws IOException {
-    try (Redlock client = Redlock.builder().nodes(RedisNode.connectAll(urls)).build()) {
+    try (Redlock client =
+        Redlock.builder()
+            .nodes(RedisNode.connectAll(urls))
+            .nodeTimeout(Duration.ofMillis(500)) // This process is cold, and may share its machine.
+            .build()) {
       Lease lease =
           client.acquire(
               LockRequest.builder(FiveServers.R)

@@ -1,8 +1,8 @@
 package dev.lukko.redis;
 
-import static dev.lukko.redis.Requests.answer;
-import static dev.lukko.redis.Requests.entry;
-import static dev.lukko.redis.Requests.granted;
+import static dev.lukko.redis.testing.Requests.answer;
+import static dev.lukko.redis.testing.Requests.entry;
+import static dev.lukko.redis.testing.Requests.granted;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -12,6 +12,7 @@ import dev.lukko.LockRequest;
 import dev.lukko.QuorumUnavailableException;
 import dev.lukko.redis.protocol.Login;
 import dev.lukko.redis.protocol.Secret;
+import dev.lukko.redis.testing.Requests;
 import dev.lukko.redlock.Redlock;
 import dev.lukko.spi.NodeStatus.State;
 import dev.lukko.testkit.RedisServer;

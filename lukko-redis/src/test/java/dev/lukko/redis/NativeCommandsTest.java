@@ -1,12 +1,12 @@
 package dev.lukko.redis;
 
-import static dev.lukko.redis.Requests.TTL;
-import static dev.lukko.redis.Requests.entry;
-import static dev.lukko.redis.Requests.extend;
-import static dev.lukko.redis.Requests.granted;
-import static dev.lukko.redis.Requests.reader;
-import static dev.lukko.redis.Requests.refused;
-import static dev.lukko.redis.Requests.release;
+import static dev.lukko.redis.testing.Requests.TTL;
+import static dev.lukko.redis.testing.Requests.entry;
+import static dev.lukko.redis.testing.Requests.extend;
+import static dev.lukko.redis.testing.Requests.granted;
+import static dev.lukko.redis.testing.Requests.reader;
+import static dev.lukko.redis.testing.Requests.refused;
+import static dev.lukko.redis.testing.Requests.release;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 

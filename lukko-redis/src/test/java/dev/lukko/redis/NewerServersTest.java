@@ -1,14 +1,15 @@
 package dev.lukko.redis;
 
-import static dev.lukko.redis.Requests.entry;
-import static dev.lukko.redis.Requests.extend;
-import static dev.lukko.redis.Requests.granted;
-import static dev.lukko.redis.Requests.release;
+import static dev.lukko.redis.testing.Requests.entry;
+import static dev.lukko.redis.testing.Requests.extend;
+import static dev.lukko.redis.testing.Requests.granted;
+import static dev.lukko.redis.testing.Requests.release;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.lukko.redis.protocol.NativeSupport;
+import dev.lukko.redis.testing.Requests;
 import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.LockEntry;
 import dev.lukko.spi.LockNode;
@@ -33,7 +34,7 @@ class NewerServersTest {
     assumeTrue(binary.find().isPresent(), () -> "this machine has no " + binary);
     LockEntry entry = entry("mine", "r");
     try (RedisServer server = RedisServer.builder().binary(binary).start();
-        RedisNode node = Requests.connect(server.url());
+        RedisNode node = Requests.admitted(RedisNode.connect(server.url()));
         MonitorTap tap = MonitorTap.on(server)) {
       NativeSupport support = NativeSupport.of(info(server));
       CountDownLatch hints = new CountDownLatch(2); // subscribed, and released

@@ -1,9 +1,9 @@
 package dev.lukko.redis;
 
-import static dev.lukko.redis.Requests.entry;
-import static dev.lukko.redis.Requests.granted;
-import static dev.lukko.redis.Requests.refused;
-import static dev.lukko.redis.Requests.release;
+import static dev.lukko.redis.testing.Requests.entry;
+import static dev.lukko.redis.testing.Requests.granted;
+import static dev.lukko.redis.testing.Requests.refused;
+import static dev.lukko.redis.testing.Requests.release;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lukko.redis.format.HashSlots;

@@ -1,17 +1,18 @@
 package dev.lukko.redis;
 
-import static dev.lukko.redis.Requests.TTL;
-import static dev.lukko.redis.Requests.answer;
-import static dev.lukko.redis.Requests.entry;
-import static dev.lukko.redis.Requests.granted;
-import static dev.lukko.redis.Requests.reader;
-import static dev.lukko.redis.Requests.release;
+import static dev.lukko.redis.testing.Requests.TTL;
+import static dev.lukko.redis.testing.Requests.answer;
+import static dev.lukko.redis.testing.Requests.entry;
+import static dev.lukko.redis.testing.Requests.granted;
+import static dev.lukko.redis.testing.Requests.reader;
+import static dev.lukko.redis.testing.Requests.release;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.lukko.Lease;
 import dev.lukko.LockRequest;
 import dev.lukko.memory.InMemoryNode;
+import dev.lukko.redis.testing.Requests;
 import dev.lukko.redlock.Redlock;
 import dev.lukko.spi.FairTicket;
 import dev.lukko.spi.GrantReply;
@@ -41,7 +42,7 @@ class RedisNodeFairTest {
   @BeforeEach
   void start() {
     server = RedisServer.start();
-    node = Requests.connect(server.url());
+    node = Requests.admitted(RedisNode.connect(server.url()));
   }
 
   @AfterEach

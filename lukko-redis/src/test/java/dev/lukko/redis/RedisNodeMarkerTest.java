@@ -1,15 +1,16 @@
 package dev.lukko.redis;
 
-import static dev.lukko.redis.Requests.TTL;
-import static dev.lukko.redis.Requests.admit;
-import static dev.lukko.redis.Requests.answer;
-import static dev.lukko.redis.Requests.entry;
-import static dev.lukko.redis.Requests.granted;
-import static dev.lukko.redis.Requests.release;
+import static dev.lukko.redis.testing.Requests.TTL;
+import static dev.lukko.redis.testing.Requests.admit;
+import static dev.lukko.redis.testing.Requests.answer;
+import static dev.lukko.redis.testing.Requests.entry;
+import static dev.lukko.redis.testing.Requests.granted;
+import static dev.lukko.redis.testing.Requests.release;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.lukko.redis.format.RedisKeyFormat;
+import dev.lukko.redis.testing.Requests;
 import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantRequest;
@@ -199,7 +200,7 @@ class RedisNodeMarkerTest {
   void replicaIsUnfitUntilItIsPromotedAndThenRestarted() {
     start();
     try (RedisServer master = RedisServer.start();
-        RedisNode ofMaster = Requests.connect(master.url())) {
+        RedisNode ofMaster = Requests.admitted(RedisNode.connect(master.url()))) {
       server.command("REPLICAOF", "127.0.0.1", Integer.toString(master.port()));
       await().until(() -> String.valueOf(server.command("GET", MARKER)).length() > 40);
       assertThat(state()).isEqualTo(State.UNFIT);
@@ -226,11 +227,11 @@ class RedisNodeMarkerTest {
   void otherServerBehindTheSameAddressIsUnfitUntilTheFormerOneIsBack() {
     start();
     try (RedisServer other = RedisServer.start();
-        RedisNode ofOther = Requests.connect(other.url())) {
+        RedisNode ofOther = Requests.admitted(RedisNode.connect(other.url()))) {
       await().until(() -> uptimeSeconds(other) >= 3);
       int port;
       try (FaultProxy balancer = FaultProxy.to(server);
-          RedisNode balanced = Requests.connect(balancer.url("redis"))) {
+          RedisNode balanced = Requests.admitted(RedisNode.connect(balancer.url("redis")))) {
         port = balancer.port();
         granted(balanced, entry("a", "r"), 1);
         balancer.leadTo(other);
@@ -301,7 +302,8 @@ class RedisNodeMarkerTest {
     start();
     server.command(
         "ACL", "SETUSER", "lock", "on", ">pw", "~lukko:*", "&lukko:*", "+@all", "-config");
-    try (RedisNode limited = Requests.connect(server.url().replace("//", "//lock:pw@"))) {
+    try (RedisNode limited =
+        Requests.admitted(RedisNode.connect(server.url().replace("//", "//lock:pw@")))) {
       granted(limited, entry("a", "r"), 1);
       assertThat(answer(limited.status()).traits()).isEmpty();
     }

@@ -1,19 +1,20 @@
 package dev.lukko.redis;
 
-import static dev.lukko.redis.Requests.TTL;
-import static dev.lukko.redis.Requests.answer;
-import static dev.lukko.redis.Requests.confirm;
-import static dev.lukko.redis.Requests.entry;
-import static dev.lukko.redis.Requests.extend;
-import static dev.lukko.redis.Requests.granted;
-import static dev.lukko.redis.Requests.inspect;
-import static dev.lukko.redis.Requests.reader;
-import static dev.lukko.redis.Requests.refused;
-import static dev.lukko.redis.Requests.release;
-import static dev.lukko.redis.Requests.repair;
+import static dev.lukko.redis.testing.Requests.TTL;
+import static dev.lukko.redis.testing.Requests.answer;
+import static dev.lukko.redis.testing.Requests.confirm;
+import static dev.lukko.redis.testing.Requests.entry;
+import static dev.lukko.redis.testing.Requests.extend;
+import static dev.lukko.redis.testing.Requests.granted;
+import static dev.lukko.redis.testing.Requests.inspect;
+import static dev.lukko.redis.testing.Requests.reader;
+import static dev.lukko.redis.testing.Requests.refused;
+import static dev.lukko.redis.testing.Requests.release;
+import static dev.lukko.redis.testing.Requests.repair;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.lukko.redis.testing.Requests;
 import dev.lukko.spi.ConfirmReply;
 import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.GrantReply;

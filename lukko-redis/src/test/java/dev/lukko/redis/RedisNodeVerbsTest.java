@@ -1,14 +1,15 @@
 package dev.lukko.redis;
 
-import static dev.lukko.redis.Requests.TTL;
-import static dev.lukko.redis.Requests.confirm;
-import static dev.lukko.redis.Requests.entry;
-import static dev.lukko.redis.Requests.extend;
-import static dev.lukko.redis.Requests.granted;
-import static dev.lukko.redis.Requests.release;
-import static dev.lukko.redis.Requests.repair;
+import static dev.lukko.redis.testing.Requests.TTL;
+import static dev.lukko.redis.testing.Requests.confirm;
+import static dev.lukko.redis.testing.Requests.entry;
+import static dev.lukko.redis.testing.Requests.extend;
+import static dev.lukko.redis.testing.Requests.granted;
+import static dev.lukko.redis.testing.Requests.release;
+import static dev.lukko.redis.testing.Requests.repair;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lukko.redis.testing.Requests;
 import dev.lukko.spi.ConfirmReply;
 import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.GrantRequest;

@@ -1,15 +1,16 @@
 package dev.lukko.redis;
 
-import static dev.lukko.redis.Requests.entry;
-import static dev.lukko.redis.Requests.granted;
-import static dev.lukko.redis.Requests.refused;
-import static dev.lukko.redis.Requests.release;
+import static dev.lukko.redis.testing.Requests.entry;
+import static dev.lukko.redis.testing.Requests.granted;
+import static dev.lukko.redis.testing.Requests.refused;
+import static dev.lukko.redis.testing.Requests.release;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.lukko.Lease;
 import dev.lukko.LockRequest;
 import dev.lukko.redis.format.RedisKeyFormat;
+import dev.lukko.redis.testing.Requests;
 import dev.lukko.redlock.Redlock;
 import dev.lukko.spi.LockNode.Watch;
 import dev.lukko.testkit.FaultProxy;

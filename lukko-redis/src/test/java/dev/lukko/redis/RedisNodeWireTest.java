@@ -1,17 +1,18 @@
 package dev.lukko.redis;
 
-import static dev.lukko.redis.Requests.TTL;
-import static dev.lukko.redis.Requests.answer;
-import static dev.lukko.redis.Requests.entry;
-import static dev.lukko.redis.Requests.grant;
-import static dev.lukko.redis.Requests.granted;
-import static dev.lukko.redis.Requests.has;
-import static dev.lukko.redis.Requests.release;
+import static dev.lukko.redis.testing.Requests.TTL;
+import static dev.lukko.redis.testing.Requests.answer;
+import static dev.lukko.redis.testing.Requests.entry;
+import static dev.lukko.redis.testing.Requests.grant;
+import static dev.lukko.redis.testing.Requests.granted;
+import static dev.lukko.redis.testing.Requests.has;
+import static dev.lukko.redis.testing.Requests.release;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.lukko.redis.protocol.Script;
 import dev.lukko.redis.protocol.Wire;
+import dev.lukko.redis.testing.Requests;
 import dev.lukko.spi.Failed;
 import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantRequest;

@@ -1,16 +1,17 @@
 package dev.lukko.redis;
 
-import static dev.lukko.redis.Requests.answer;
-import static dev.lukko.redis.Requests.confirm;
-import static dev.lukko.redis.Requests.entry;
-import static dev.lukko.redis.Requests.extend;
-import static dev.lukko.redis.Requests.grant;
-import static dev.lukko.redis.Requests.reader;
-import static dev.lukko.redis.Requests.release;
-import static dev.lukko.redis.Requests.repair;
+import static dev.lukko.redis.testing.Requests.answer;
+import static dev.lukko.redis.testing.Requests.confirm;
+import static dev.lukko.redis.testing.Requests.entry;
+import static dev.lukko.redis.testing.Requests.extend;
+import static dev.lukko.redis.testing.Requests.grant;
+import static dev.lukko.redis.testing.Requests.reader;
+import static dev.lukko.redis.testing.Requests.release;
+import static dev.lukko.redis.testing.Requests.repair;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lukko.redis.format.RedisKeyFormat;
+import dev.lukko.redis.testing.Requests;
 import dev.lukko.spi.ConfirmReply;
 import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.FairTicket;

@@ -1,13 +1,15 @@
 package dev.lukko.redis;
 
-import static dev.lukko.redis.Requests.answer;
+import static dev.lukko.redis.testing.Requests.answer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.lukko.Lease;
 import dev.lukko.QuorumUnavailableException;
 import dev.lukko.ReleaseOutcome;
+import dev.lukko.redis.testing.ServerFault;
 import dev.lukko.redlock.Redlock;
+import dev.lukko.spi.LockNode;
 import dev.lukko.testkit.FaultProxy;
 import dev.lukko.testkit.RedisServer;
 import dev.lukko.testkit.rows.FaultRow;
@@ -102,7 +104,7 @@ class RefusingServersTest extends ScenarioTest {
     for (RedisServer server : bed.servers.all()) {
       server.command("ACL", "SETUSER", "lock", "on", ">pw", "~lukko:*", "&lukko:*", "+@all");
     }
-    List<RedisNode> nodes = bed.nodes("lock:pw@");
+    List<LockNode> nodes = bed.nodes("lock:pw@");
     Redlock client = bed.client(nodes, LONG, options -> {});
     ledger.close(ledger.acquire(client, atOnce(LONG)));
 
@@ -118,7 +120,7 @@ class RefusingServersTest extends ScenarioTest {
       }
       bed.proxies.forEach(FaultProxy::resetConnections);
       for (int i = 0; i < 3; i++) {
-        RedisNode node = nodes.get(i);
+        LockNode node = nodes.get(i);
         await().until(() -> answer(node.status()).detail().startsWith("WRONGPASS: "));
       }
       await().until(() -> nodes.get(3).toString().equals("RedisNode[" + nodes.get(3).name() + "]"));

@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.lukko.LockNotAcquiredException;
 import dev.lukko.LockRequest;
+import dev.lukko.redis.testing.FaultBed;
 import dev.lukko.redlock.Redlock;
 import dev.lukko.testkit.RedisServer;
 import dev.lukko.testkit.rows.FaultRows;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -30,12 +32,16 @@ abstract class ScenarioTest {
 
   @BeforeEach
   void start() {
-    bed = new FaultBed(options);
+    bed = new FaultBed(ScenarioTest::connect, options);
   }
 
   @AfterEach
   void stop() {
     bed.close();
+  }
+
+  static List<RedisNode> connect(List<String> urls) {
+    return RedisNode.builder().commandTimeout(Duration.ofSeconds(10)).connectAll(urls);
   }
 
   /** One round, then no more. */

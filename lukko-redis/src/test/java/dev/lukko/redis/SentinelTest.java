@@ -1,8 +1,8 @@
 package dev.lukko.redis;
 
-import static dev.lukko.redis.Requests.answer;
-import static dev.lukko.redis.Requests.entry;
-import static dev.lukko.redis.Requests.granted;
+import static dev.lukko.redis.testing.Requests.answer;
+import static dev.lukko.redis.testing.Requests.entry;
+import static dev.lukko.redis.testing.Requests.granted;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -10,6 +10,7 @@ import static org.awaitility.Awaitility.await;
 import dev.lukko.Lease;
 import dev.lukko.LockException;
 import dev.lukko.LockRequest;
+import dev.lukko.redis.testing.Requests;
 import dev.lukko.redlock.Redlock;
 import dev.lukko.spi.NodeStatus;
 import dev.lukko.spi.NodeStatus.State;

@@ -1,13 +1,15 @@
 package dev.lukko.redis;
 
-import static dev.lukko.redis.Requests.inspect;
+import static dev.lukko.redis.testing.Requests.inspect;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.lukko.Lease;
 import dev.lukko.LockNotAcquiredException;
 import dev.lukko.LockRequest;
+import dev.lukko.redis.testing.FaultBed;
 import dev.lukko.redlock.Redlock;
+import dev.lukko.spi.LockNode;
 import dev.lukko.testkit.rows.FaultRow;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -36,7 +38,7 @@ class ServerClocksTest {
   @BeforeEach
   void start() {
     clocks = ClockShim.compile(directory);
-    bed = new FaultBed(clocks::preload);
+    bed = new FaultBed(ScenarioTest::connect, clocks::preload);
     clocks.assumeThatItWorks(bed.server(0));
   }
 
@@ -121,13 +123,13 @@ class ServerClocksTest {
     Lease lease = ledger.acquire(next, ScenarioTest.waiting(T));
     long took = ScenarioTest.millisSince(start);
     assertThat(lease.fencingToken()).isGreaterThan(lost.fencingToken());
-    List<RedisNode> nodes = bed.nodes("");
+    List<LockNode> nodes = bed.nodes("");
     for (int i = 0; i < 2; i++) {
       assertThat(inspect(nodes.get(i), "r").holders().get(0).remaining().orElseThrow())
           .as("what node %s tells", i)
           .isGreaterThan(Duration.ofMinutes(59));
     }
-    nodes.forEach(RedisNode::close);
+    nodes.forEach(LockNode::close);
     ledger.close(lease);
     forget();
     ScenarioTest.row(

@@ -1,6 +1,6 @@
 package dev.lukko.redis;
 
-import static dev.lukko.redis.Requests.answer;
+import static dev.lukko.redis.testing.Requests.answer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -9,7 +9,9 @@ import dev.lukko.Lease;
 import dev.lukko.LockException;
 import dev.lukko.LockNotAcquiredException;
 import dev.lukko.QuorumUnavailableException;
+import dev.lukko.redis.testing.FaultBed;
 import dev.lukko.redlock.Redlock;
+import dev.lukko.spi.LockNode;
 import dev.lukko.testkit.RedisServer;
 import dev.lukko.testkit.RedisServers;
 import dev.lukko.testkit.rows.FaultRow;
@@ -34,7 +36,7 @@ class UnfitServersTest extends ScenarioTest {
     try (RedisServer replica = RedisServer.start()) {
       replica.command("REPLICAOF", "127.0.0.1", Integer.toString(bed.server(0).port()));
       await().until(() -> lease.owner().equals(replica.command("GET", FaultBed.ENTRY)));
-      List<RedisNode> nodes = new ArrayList<>(bed.nodes(""));
+      List<LockNode> nodes = new ArrayList<>(bed.nodes(""));
       nodes.get(0).close();
       nodes.set(0, RedisNode.connect(replica.url()));
       assertThatThrownBy(() -> Redlock.builder().nodes(nodes).build())
@@ -45,7 +47,7 @@ class UnfitServersTest extends ScenarioTest {
       bed.server(0).kill();
       replica.command("REPLICAOF", "NO", "ONE");
       bed.proxy(0).leadTo(replica);
-      List<RedisNode> after = bed.nodes("");
+      List<LockNode> after = bed.nodes("");
       Redlock second = bed.client(after, LONG, options -> {});
       await()
           .until(
@@ -87,7 +89,7 @@ class UnfitServersTest extends ScenarioTest {
   void serverThatWasDownAtTheStartAndTurnsOutToBeAnotherNodeNeverVotes() {
     bed.proxy(1).leadTo(bed.server(0));
     bed.proxy(1).cut();
-    List<RedisNode> three = bed.nodes("").subList(0, 3);
+    List<LockNode> three = bed.nodes("").subList(0, 3);
     Redlock client = bed.client(three, T, options -> {});
     bed.server(0).restart(); // under a new run id, before it is reached by its second name
     ledger.close(ledger.acquire(client, waiting(T)));
@@ -107,7 +109,7 @@ class UnfitServersTest extends ScenarioTest {
       cluster.command("CLUSTER", "ADDSLOTSRANGE", "0", "16383");
       bed.proxy(1).leadTo(cluster);
       bed.proxy(1).cut();
-      List<RedisNode> three = bed.nodes("").subList(0, 3);
+      List<LockNode> three = bed.nodes("").subList(0, 3);
       Redlock client = bed.client(three, LONG, options -> {});
       ledger.close(ledger.acquire(client, waiting(LONG)));
       bed.proxy(1).heal();
@@ -121,7 +123,7 @@ class UnfitServersTest extends ScenarioTest {
   @Test
   void addressThatIsLedToAnotherMemberGivesNoSecondVote() {
     await().until(() -> bed.servers.all().stream().allMatch(server -> uptimeSeconds(server) >= 3));
-    List<RedisNode> three = bed.nodes("").subList(0, 3);
+    List<LockNode> three = bed.nodes("").subList(0, 3);
     Redlock client = bed.client(three, LONG, options -> {});
     ledger.close(ledger.acquire(client, waiting(LONG)));
     bed.proxy(1).leadTo(bed.server(0));

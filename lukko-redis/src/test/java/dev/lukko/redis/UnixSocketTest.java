@@ -1,13 +1,14 @@
 package dev.lukko.redis;
 
-import static dev.lukko.redis.Requests.answer;
-import static dev.lukko.redis.Requests.entry;
-import static dev.lukko.redis.Requests.granted;
-import static dev.lukko.redis.Requests.release;
+import static dev.lukko.redis.testing.Requests.answer;
+import static dev.lukko.redis.testing.Requests.entry;
+import static dev.lukko.redis.testing.Requests.granted;
+import static dev.lukko.redis.testing.Requests.release;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.lukko.redis.testing.Requests;
 import dev.lukko.spi.LockNode;
 import dev.lukko.spi.NodeStatus.State;
 import dev.lukko.spi.ReleaseReply;

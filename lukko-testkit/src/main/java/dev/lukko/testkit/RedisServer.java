@@ -179,7 +179,24 @@ public final class RedisServer implements AutoCloseable {
    * @throws UncheckedIOException if it cannot be reached or does not answer
    */
   public @Nullable Object command(String... command) {
-    try (RespConnection connection = connect()) {
+    return call(password, command);
+  }
+
+  /**
+   * Sends one command as {@link #command} does, with another password than that of the builder.
+   *
+   * @param password the password of the default user
+   * @param command the words of the command
+   * @return the reply
+   * @throws RedisCommandException if the server answers with an error
+   * @throws UncheckedIOException if it cannot be reached or does not answer
+   */
+  public @Nullable Object commandWithPassword(String password, String... command) {
+    return call(password, command);
+  }
+
+  private @Nullable Object call(@Nullable String secret, String... command) {
+    try (RespConnection connection = new RespConnection(port(), secret, COMMAND_TIMEOUT)) {
       return connection.call(command);
     } catch (IOException e) {
       throw new UncheckedIOException(String.join(" ", command) + " at " + url(), e);

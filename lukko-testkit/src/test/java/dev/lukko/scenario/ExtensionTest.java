@@ -459,6 +459,25 @@ class ExtensionTest {
     }
 
     @Test
+    void countsWhenItsAnswerComesWhileALongerOneIsUnderWay() {
+      LockCall call = EntryPoint.ACQUIRE_ASYNC.call(rig.client(), plain(10_000));
+      rig.node(3).fault(Fault.HOLD_REQUESTS);
+      assertThat(call.lease().extend(ms(1_000))).isTrue();
+      rig.node(3).fault(Fault.NONE);
+      rig.node(1).fault(Fault.HOLD_REQUESTS);
+      rig.node(2).fault(Fault.HOLD_REQUESTS);
+      CompletableFuture<Boolean> longer = call.lease().extendAsync(ms(10_000));
+      rig.node(3).releaseHeld(); // Behind the longer one, which this node has applied.
+
+      rig.node(1).heal();
+
+      assertThat(longer).isCompletedWithValue(true);
+      assertThat(call.lease().remaining()).isLessThan(ms(1_000));
+      rig.main().heal();
+      assertThat(call.finish()).isEmpty();
+    }
+
+    @Test
     void countsForGoodWhenItIsOneOfMany() {
       rig.main(builder -> builder.nodeTimeout(ms(20)));
       LockCall call = EntryPoint.ACQUIRE_ASYNC.call(rig.client(), plain(10_000));

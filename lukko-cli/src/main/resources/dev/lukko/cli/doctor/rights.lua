@@ -24,7 +24,6 @@ end
 local wrote = attempt('set', KEYS[1], 'doctor', 'PX', 1000)
 attempt('time')
 attempt('get', KEYS[1])
-attempt('mget', KEYS[1])
 attempt('exists', KEYS[1])
 attempt('type', KEYS[1])
 attempt('pttl', KEYS[1])

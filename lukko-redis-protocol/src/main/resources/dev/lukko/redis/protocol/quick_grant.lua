@@ -8,24 +8,21 @@
 --          counter in ms
 -- returns  the proposal as a text if it was granted and the counter is the proposal now;
 --          otherwise as below
-local ARGV = ARGV
+local ARGV, KEYS = ARGV, KEYS
 if #ARGV == 5 then
-  local stored = redis.call('MGET', KEYS[2], KEYS[3] or KEYS[2])
-  local counter, marker = stored[1], stored[2]
-  -- A counter of a foreign type looks as if there were none.
-  local countable = counter and #counter <= 16 and string.find(counter, '^%d+$')
-    or not counter and redis.call('EXISTS', KEYS[2]) == 0
-  if countable and (marker == ARGV[2] or ARGV[2] == '') then
-    counter = tonumber(counter or 0)
-    if counter < tonumber(ARGV[4]) then
+  local call, pcall = redis.call, redis.pcall
+  if ARGV[2] == '' or pcall('GET', KEYS[3]) == ARGV[2] then
+    local counter = pcall('GET', KEYS[2]) or '0'
+    if type(counter) == 'string' and #counter <= 16 and string.find(counter, '^%d+$')
+      and tonumber(counter) < tonumber(ARGV[4]) then
       -- A server that refuses a script's writes refuses the first one.
-      if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[3]) then
-        redis.call('SET', KEYS[2], ARGV[4], 'PX', ARGV[5])
+      if call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[3]) then
+        call('SET', KEYS[2], ARGV[4], 'PX', ARGV[5])
         return ARGV[4]
       end
-      local holder = redis.pcall('GET', KEYS[1])
+      local holder = pcall('GET', KEYS[1])
       if type(holder) == 'string' and holder ~= ARGV[1] then
-        return { 0, counter, 1, 'exclusive', holder, redis.call('PTTL', KEYS[1]) }
+        return { 0, tonumber(counter), 1, 'exclusive', holder, call('PTTL', KEYS[1]) }
       end
     end
   end

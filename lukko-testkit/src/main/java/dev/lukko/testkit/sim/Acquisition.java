@@ -79,4 +79,9 @@ final class Acquisition {
   boolean isLive() {
     return grantedAt != NEVER && releasedAt == NEVER && lostAt == NEVER;
   }
+
+  /** Whether its validity is over: its holder has asked, or was told. */
+  boolean isOver() {
+    return endSeen || losses > 0;
+  }
 }

@@ -186,7 +186,7 @@ final class History {
       for (Acquisition left : node.holders()) {
         boolean held = left.grantedAt != Acquisition.NEVER && left.releasedAt == Acquisition.NEVER;
         boolean excused =
-            left.client.isDead() || left.repeated || (held && (!closed || left.endSeen));
+            left.client.isDead() || left.repeated || (held && (!closed || left.isOver()));
         if (!excused) {
           world.violated(
               Check.NOTHING_LEFT,

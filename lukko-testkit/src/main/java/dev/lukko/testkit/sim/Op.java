@@ -11,7 +11,7 @@ import java.util.Locale;
  * @param resources what it locks
  * @param manner how it behaves as a holder
  * @param ttlNanos the ttl it asks for
- * @param waitNanos its wait budget
+ * @param waitNanos its wait budget, or {@link #BY_RETRIES}
  * @param holdNanos how long it holds, or how long it waits before it changes its mind
  * @param shared whether it is content with a reader's hold
  * @param fair whether it stands in line with the waiters of other clients
@@ -26,6 +26,12 @@ record Op(
     long holdNanos,
     boolean shared,
     boolean fair) {
+
+  /** No wait budget: the client counts retries. */
+  static final long BY_RETRIES = -1;
+
+  /** How many. */
+  static final int RETRIES = 3;
 
   /** How a contender behaves. */
   enum Manner {
@@ -49,7 +55,7 @@ record Op(
   public String toString() {
     return String.format(
         Locale.ROOT,
-        "contender %d after %.3f ms: %s%s%s on %s, ttl %.0f ms, waits %.1f ms, holds %.3f ms",
+        "contender %d after %.3f ms: %s%s%s on %s, ttl %.0f ms, waits %s, holds %.3f ms",
         contender,
         thinkNanos / 1e6,
         manner,
@@ -57,7 +63,9 @@ record Op(
         fair ? " fair" : "",
         String.join("+", resources),
         ttlNanos / 1e6,
-        waitNanos / 1e6,
+        waitNanos == BY_RETRIES
+            ? "for " + RETRIES + " retries"
+            : String.format(Locale.ROOT, "%.1f ms", waitNanos / 1e6),
         holdNanos / 1e6);
   }
 }

@@ -142,7 +142,7 @@ final class Planner {
         resources,
         manner,
         manner != Op.Manner.EXTENDING && dice.chance(20) ? ttl / 2 / MILLI * MILLI : ttl,
-        dice.pick(0L, ttl / 2, 2 * ttl, 3 * ttl),
+        dice.pick(0L, ttl / 2, 2 * ttl, 3 * ttl, Op.BY_RETRIES),
         hold,
         readers && dice.chance(60),
         fair && dice.chance(70));

@@ -47,6 +47,7 @@ final class SimClient implements Ticker, Scheduler {
             .random(new SeededRandom(Dice.mix(plan.seed() + 31L * (number + 1))))
             .description("client-" + number)
             .nodeTimeout(Duration.ofNanos(plan.tauNanos()))
+            .retryCount(Op.RETRIES)
             .retryDelay(Duration.ofNanos(plan.retryDelayNanos()))
             .retryJitter(Duration.ofNanos(plan.retryDelayNanos()))
             .maxTtl(Duration.ofNanos(plan.maxTtlNanos()))

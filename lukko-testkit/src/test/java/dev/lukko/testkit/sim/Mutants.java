@@ -51,7 +51,7 @@ final class Mutants {
             "validity counts from the first try",
             LOOP,
             "return context.window(won.startNanos(), won.wallStartMicros(), ttlNanos);",
-            "return context.window(startNanos, won.wallStartMicros(), ttlNanos);"),
+            "return context.window(schedule.startNanos(), won.wallStartMicros(), ttlNanos);"),
         Mutant.of(
             "no drift is subtracted",
             WINDOW,
@@ -247,8 +247,8 @@ final class Mutants {
         Mutant.of(
             "an overtaken extension is forgotten",
             HOLD,
-            "earlier.areHarmlessTo(extension.ttlNanos()) ?",
-            "state == State.HELD ?"),
+            "Math.min(extension.ttlNanos(), earlier.boundNanos(round));",
+            "extension.ttlNanos();"),
         Mutant.of(
             "repair after the end",
             EXTEND,
@@ -257,9 +257,9 @@ final class Mutants {
         // ---- waiting
         Mutant.of(
             "the wait budget is taken twice",
-            LOOP,
-            "return context.ticker.nanoTime() - startNanos >= budgetNanos;",
-            "return context.ticker.nanoTime() - startNanos >= 2 * budgetNanos;"),
+            "redlock/RetrySchedule.java",
+            "return budgetLeftNanos() <= 0;",
+            "return budgetLeftNanos() <= -budgetNanos;"),
         Mutant.of(
             "a silent node delays the decision",
             ROUND,

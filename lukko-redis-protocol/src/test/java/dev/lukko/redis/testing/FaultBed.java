@@ -1,4 +1,4 @@
-package dev.lukko.redis;
+package dev.lukko.redis.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -15,22 +15,32 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 /** Five servers behind proxies, clients of them, and everything that the clients told. */
-final class FaultBed implements AutoCloseable {
-  static final int NODES = 5;
+public final class FaultBed implements AutoCloseable {
+  public static final int NODES = 5;
 
   /** Ten times that of the table: many builds may share the machine. */
-  static final Duration NODE_TIMEOUT = Duration.ofMillis(500);
+  public static final Duration NODE_TIMEOUT = Duration.ofMillis(500);
 
-  static final String ENTRY = "lukko:{r}";
+  public static final String ENTRY = "lukko:{r}";
 
-  final RedisServers servers;
-  final List<FaultProxy> proxies = new ArrayList<>();
-  final List<LockEvent> events = new CopyOnWriteArrayList<>();
+  public final RedisServers servers;
+  public final List<FaultProxy> proxies = new ArrayList<>();
+  public final List<LockEvent> events = new CopyOnWriteArrayList<>();
+  private final Function<List<String>, List<? extends LockNode>> connect;
   private final List<Redlock> clients = new ArrayList<>();
 
-  FaultBed(Consumer<RedisServer.Builder> options) {
+  /**
+   * Servers and proxies, no nodes yet.
+   *
+   * @param connect makes nodes, with a command timeout of 10 s
+   */
+  public FaultBed(
+      Function<List<String>, List<? extends LockNode>> connect,
+      Consumer<RedisServer.Builder> options) {
+    this.connect = connect;
     servers =
         RedisServers.start(
             NODES,
@@ -41,33 +51,33 @@ final class FaultBed implements AutoCloseable {
     servers.all().forEach(server -> proxies.add(FaultProxy.to(server)));
   }
 
-  RedisServer server(int index) {
+  public RedisServer server(int index) {
     return servers.get(index);
   }
 
-  FaultProxy proxy(int index) {
+  public FaultProxy proxy(int index) {
     return proxies.get(index);
   }
 
   /** The first of the five. */
-  List<RedisServer> first(int count) {
+  public List<RedisServer> first(int count) {
     return servers.all().subList(0, count);
   }
 
   /** New nodes, for a user with a password or for the default one. */
-  List<RedisNode> nodes(String user) {
-    return RedisNode.builder()
-        .commandTimeout(Duration.ofSeconds(10))
-        .connectAll(
-            proxies.stream().map(proxy -> proxy.url("redis").replace("//", "//" + user)).toList());
+  public List<LockNode> nodes(String user) {
+    return List.copyOf(
+        connect.apply(
+            proxies.stream().map(proxy -> proxy.url("redis").replace("//", "//" + user)).toList()));
   }
 
   /** A client whose ttl, and whose quarantine, are as long as that. */
-  Redlock client(Duration ttl, Consumer<RedlockBuilder> options) {
+  public Redlock client(Duration ttl, Consumer<RedlockBuilder> options) {
     return client(nodes(""), ttl, options);
   }
 
-  Redlock client(List<? extends LockNode> nodes, Duration ttl, Consumer<RedlockBuilder> options) {
+  public Redlock client(
+      List<? extends LockNode> nodes, Duration ttl, Consumer<RedlockBuilder> options) {
     RedlockBuilder builder =
         Redlock.builder()
             .nodes(nodes)
@@ -82,12 +92,12 @@ final class FaultBed implements AutoCloseable {
     return client;
   }
 
-  Redlock client(Duration ttl) {
+  public Redlock client(Duration ttl) {
     return client(ttl, options -> {});
   }
 
   /** Waits until no server that runs has an entry of the lock. */
-  void awaitNoEntry() {
+  public void awaitNoEntry() {
     for (RedisServer server : servers.all()) {
       if (server.isAlive()) {
         await()
@@ -100,12 +110,12 @@ final class FaultBed implements AutoCloseable {
   }
 
   /** The owner that a server has stored. */
-  Object ownerAt(int index) {
+  public Object ownerAt(int index) {
     return server(index).command("GET", ENTRY);
   }
 
   /** Waits until a client was told that a node does not take part, with words for the cause. */
-  void awaitTold(RedisServer server, String cause) {
+  public void awaitTold(RedisServer server, String cause) {
     String address = ":" + proxy(servers.all().indexOf(server)).port();
     await()
         .untilAsserted(

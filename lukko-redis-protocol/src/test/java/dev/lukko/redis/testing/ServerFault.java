@@ -1,11 +1,9 @@
-package dev.lukko.redis;
+package dev.lukko.redis.testing;
 
 import static org.awaitility.Awaitility.await;
 
 import dev.lukko.testkit.RedisCommandException;
 import dev.lukko.testkit.RedisServer;
-import io.lettuce.core.RedisClient;
-import io.lettuce.core.api.StatefulRedisConnection;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -13,22 +11,22 @@ import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 
 /** A fault in which a server answers, with an error of its own class, and how to bring it about. */
-enum ServerFault {
+public enum ServerFault {
   OOM {
     @Override
-    void inflict(RedisServer server) {
+    public void inflict(RedisServer server) {
       server.command("CONFIG", "SET", "maxmemory", "1");
     }
 
     @Override
-    void end(RedisServer server) {
+    public void end(RedisServer server) {
       server.command("CONFIG", "SET", "maxmemory", "0");
     }
   },
 
   MISCONF {
     @Override
-    void inflict(RedisServer server) {
+    public void inflict(RedisServer server) {
       try {
         Files.createDirectories(inTheWay(server));
       } catch (IOException e) {
@@ -44,7 +42,7 @@ enum ServerFault {
     }
 
     @Override
-    void end(RedisServer server) {
+    public void end(RedisServer server) {
       server.command("CONFIG", "SET", "stop-writes-on-bgsave-error", "no");
       try {
         Files.delete(inTheWay(server));
@@ -61,21 +59,21 @@ enum ServerFault {
 
   BUSY {
     @Override
-    void inflict(RedisServer server) {
+    public void inflict(RedisServer server) {
       CompletableFuture.runAsync(
           () -> server.command("EVAL", "local n = 0 while n >= 0 do n = n + 1 end", "0"));
       await().until(() -> errorOf(server).startsWith("BUSY"));
     }
 
     @Override
-    void end(RedisServer server) {
+    public void end(RedisServer server) {
       server.command("SCRIPT", "KILL");
     }
   },
 
   LOADING {
     @Override
-    void inflict(RedisServer server) {
+    public void inflict(RedisServer server) {
       server.command("CONFIG", "SET", "rdbcompression", "no"); // so that it looks up often enough
       for (int i = 0; i < 200; i++) {
         server.command("SET", "filler" + i, "x".repeat(2_000));
@@ -87,7 +85,7 @@ enum ServerFault {
     }
 
     @Override
-    void end(RedisServer server) {
+    public void end(RedisServer server) {
       server.command("CONFIG", "SET", "key-load-delay", "0");
       await().until(() -> errorOf(server).isEmpty());
     }
@@ -95,49 +93,49 @@ enum ServerFault {
 
   READONLY {
     @Override
-    void inflict(RedisServer server) {
+    public void inflict(RedisServer server) {
       server.command("REPLICAOF", "127.0.0.1", "1");
     }
 
     @Override
-    void end(RedisServer server) {
+    public void end(RedisServer server) {
       server.command("REPLICAOF", "NO", "ONE");
     }
   },
 
   MASTERDOWN {
     @Override
-    void inflict(RedisServer server) {
+    public void inflict(RedisServer server) {
       server.command("CONFIG", "SET", "replica-serve-stale-data", "no");
       READONLY.inflict(server);
     }
 
     @Override
-    void end(RedisServer server) {
+    public void end(RedisServer server) {
       READONLY.end(server);
     }
   },
 
   NOREPLICAS {
     @Override
-    void inflict(RedisServer server) {
+    public void inflict(RedisServer server) {
       server.command("CONFIG", "SET", "min-replicas-to-write", "1");
     }
 
     @Override
-    void end(RedisServer server) {
+    public void end(RedisServer server) {
       server.command("CONFIG", "SET", "min-replicas-to-write", "0");
     }
   },
 
   NOPERM {
     @Override
-    void inflict(RedisServer server) {
+    public void inflict(RedisServer server) {
       server.command("ACL", "SETUSER", "default", "-evalsha", "-eval");
     }
 
     @Override
-    void end(RedisServer server) {
+    public void end(RedisServer server) {
       server.command("ACL", "SETUSER", "default", "+evalsha", "+eval");
     }
   },
@@ -145,27 +143,22 @@ enum ServerFault {
   /** Takes effect with the next connection. */
   NOAUTH {
     @Override
-    void inflict(RedisServer server) {
+    public void inflict(RedisServer server) {
       server.command("CONFIG", "SET", "requirepass", "secret");
     }
 
     @Override
-    void end(RedisServer server) {
-      RedisClient client = RedisClient.create(server.url().replace("//", "//:secret@"));
-      try (StatefulRedisConnection<String, String> connection = client.connect()) {
-        connection.sync().configSet("requirepass", "");
-      } finally {
-        client.shutdown();
-      }
+    public void end(RedisServer server) {
+      server.commandWithPassword("secret", "CONFIG", "SET", "requirepass", "");
     }
   };
 
-  abstract void inflict(RedisServer server);
+  public abstract void inflict(RedisServer server);
 
-  abstract void end(RedisServer server);
+  public abstract void end(RedisServer server);
 
   /** With what error a server answers a read, empty if with none. */
-  static String errorOf(RedisServer server) {
+  public static String errorOf(RedisServer server) {
     try {
       server.command("GET", "anything");
       return "";
