@@ -186,7 +186,8 @@ public final class LockRequest {
 
     /**
      * Goes on waiting, within the same budget, while no quorum of nodes can be reached. By default
-     * a call fails as soon as that is known.
+     * a call fails as soon as that is known; one that has waited for the holder asks once more,
+     * since its connections may have been reset.
      */
     public Builder waitForQuorum(boolean waitForQuorum) {
       this.waitForQuorum = waitForQuorum;

@@ -319,10 +319,10 @@ final class AcquireLoop {
       if (state == State.DONE) {
         return;
       }
+      spent = schedule.isSpent();
+      givingUp = !schedule.mayWait() || spent || isHopeless(loss);
       lastLoss = loss;
       round = null; // Nothing of it is left to take back.
-      spent = schedule.isSpent();
-      givingUp = !schedule.mayWait() || spent || (loss.unreachable() && !request.waitForQuorum());
       if (!givingUp) {
         schedule.onLost(loss, ticket == null ? null : KEEPING_THE_PLACE_NANOS);
       }
@@ -333,6 +333,15 @@ final class AcquireLoop {
     }
     context.waitRoom.join(this);
     beginToWait();
+  }
+
+  /**
+   * Whether there is no quorum to wait for. One that answered in the round before may have had a
+   * reset of its connections, and gets another round.
+   */
+  private boolean isHopeless(Loss loss) {
+    boolean answeredBefore = lastLoss != null && !lastLoss.unreachable();
+    return loss.unreachable() && !answeredBefore && !request.waitForQuorum();
   }
 
   /** Goes from asking to waiting, with a place in the line, unless the call has ended meanwhile. */

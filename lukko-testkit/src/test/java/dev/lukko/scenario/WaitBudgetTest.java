@@ -125,6 +125,28 @@ class WaitBudgetTest {
 
     @ParameterizedTest
     @EnumSource
+    void isGoneOnWithAfterOneRoundInWhichAllNodesWereGone(EntryPoint entryPoint) {
+      holdAll(rig);
+      LockCall call = entryPoint.call(rig.client(), Rig.request(ms(10_000), ms(60_000)));
+      rig.main().fault(Fault.DOWN);
+      int before = rig.node(1).requests();
+      while (rig.node(1).requests() == before) {
+        rig.time.advance(ms(10));
+      }
+      assertThat(call.isWaiting()).isTrue();
+      rig.main().heal();
+      for (int i = 1; i <= 3; i++) {
+        rig.store(i).forget();
+      }
+
+      rig.time.advance(ms(400));
+
+      assertThat(call.outcome()).isEqualTo(Outcome.GRANTED);
+      assertThat(call.finish()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void isUsedForMissingNodesOnDemandAndWonWhenTheyComeBack(EntryPoint entryPoint) {
       rig.main().fault(Fault.DOWN);
       LockRequest request =
