@@ -4,10 +4,10 @@ import dev.lukko.cli.doctor.Diagnosis;
 import dev.lukko.cli.doctor.Doctor;
 import dev.lukko.cli.doctor.Doctor.Patient;
 import dev.lukko.jedis.JedisNode;
-import dev.lukko.jedis.JedisNodeBuilder;
 import dev.lukko.redis.RedisNode;
-import dev.lukko.redis.RedisNodeBuilder;
 import dev.lukko.redis.format.RedisKeyFormat;
+import dev.lukko.redis.protocol.NodeSettings;
+import dev.lukko.redis.protocol.RedisAccess;
 import dev.lukko.spi.LockNode;
 import java.time.Duration;
 import java.util.List;
@@ -44,9 +44,12 @@ final class NodeConnector {
       List<String> urls = addresses.stream().map(NodeAddress::url).toList();
       boolean quick =
           addresses.stream().allMatch(address -> QUICK_SCHEMES.contains(address.scheme()));
+      RedisAccess checked = checked(access);
       return quick
-          ? List.copyOf(quickBuilder(keyFormat, access).connectAll(urls))
-          : List.copyOf(builder(keyFormat, access).connectAll(urls));
+          ? List.copyOf(
+              JedisNode.builder().keyFormat(keyFormat).access(checked).connectAll(urls))
+          : List.copyOf(
+              RedisNode.builder().keyFormat(keyFormat).access(checked).connectAll(urls));
     } catch (IllegalArgumentException malformed) {
       throw new UsageException("node: " + malformed.getMessage());
     }
@@ -64,7 +67,12 @@ final class NodeConnector {
       Duration timeout,
       Duration maxTtl) {
     try {
-      return new Doctor(() -> builder(keyFormat, access), keyFormat, timeout, maxTtl)
+      RedisAccess checked = checked(access);
+      return new Doctor(
+              () -> RedisNode.builder().keyFormat(keyFormat).access(checked),
+              keyFormat,
+              timeout,
+              maxTtl)
           .examine(
               addresses.stream()
                   .map(address -> new Patient(address.toString(), address.url()))
@@ -74,33 +82,18 @@ final class NodeConnector {
     }
   }
 
-  private static RedisNodeBuilder builder(RedisKeyFormat keyFormat, NodeAccess access) {
-    RedisNodeBuilder nodes = RedisNode.builder().keyFormat(keyFormat);
-    Optional.ofNullable(access.user()).ifPresent(nodes::user);
+  private static RedisAccess checked(NodeAccess access) {
+    NodeSettings settings = new NodeSettings();
+    Optional.ofNullable(access.user()).ifPresent(settings::setUser);
     if (access.passwordFile() != null) {
-      nodes.passwordFile(access.passwordFile());
+      settings.setPasswordFile(access.passwordFile());
     } else if (access.password() != null) {
-      nodes.password(access.password());
+      settings.setPassword(access.password());
     }
-    Optional.ofNullable(access.cacert()).ifPresent(nodes::caCertificates);
+    Optional.ofNullable(access.cacert()).ifPresent(settings::setCaCertificates);
     if (access.cert() != null && access.key() != null) {
-      nodes.clientCertificate(access.cert(), access.key());
+      settings.setClientCertificate(access.cert(), access.key());
     }
-    return nodes;
-  }
-
-  private static JedisNodeBuilder quickBuilder(RedisKeyFormat keyFormat, NodeAccess access) {
-    JedisNodeBuilder nodes = JedisNode.builder().keyFormat(keyFormat);
-    Optional.ofNullable(access.user()).ifPresent(nodes::user);
-    if (access.passwordFile() != null) {
-      nodes.passwordFile(access.passwordFile());
-    } else if (access.password() != null) {
-      nodes.password(access.password());
-    }
-    Optional.ofNullable(access.cacert()).ifPresent(nodes::caCertificates);
-    if (access.cert() != null && access.key() != null) {
-      nodes.clientCertificate(access.cert(), access.key());
-    }
-    return nodes;
+    return settings.access();
   }
 }
