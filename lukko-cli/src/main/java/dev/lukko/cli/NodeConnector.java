@@ -4,10 +4,10 @@ import dev.lukko.cli.doctor.Diagnosis;
 import dev.lukko.cli.doctor.Doctor;
 import dev.lukko.cli.doctor.Doctor.Patient;
 import dev.lukko.jedis.JedisNode;
+import dev.lukko.jedis.JedisNodeBuilder;
 import dev.lukko.redis.RedisNode;
+import dev.lukko.redis.RedisNodeBuilder;
 import dev.lukko.redis.format.RedisKeyFormat;
-import dev.lukko.redis.protocol.NodeSettings;
-import dev.lukko.redis.protocol.RedisAccess;
 import dev.lukko.spi.LockNode;
 import java.time.Duration;
 import java.util.List;
@@ -44,12 +44,9 @@ final class NodeConnector {
       List<String> urls = addresses.stream().map(NodeAddress::url).toList();
       boolean quick =
           addresses.stream().allMatch(address -> QUICK_SCHEMES.contains(address.scheme()));
-      RedisAccess checked = checked(access);
       return quick
-          ? List.copyOf(
-              JedisNode.builder().keyFormat(keyFormat).access(checked).connectAll(urls))
-          : List.copyOf(
-              RedisNode.builder().keyFormat(keyFormat).access(checked).connectAll(urls));
+          ? List.copyOf(quickBuilder(keyFormat, access).connectAll(urls))
+          : List.copyOf(builder(keyFormat, access).connectAll(urls));
     } catch (IllegalArgumentException malformed) {
       throw new UsageException("node: " + malformed.getMessage());
     }
@@ -67,12 +64,7 @@ final class NodeConnector {
       Duration timeout,
       Duration maxTtl) {
     try {
-      RedisAccess checked = checked(access);
-      return new Doctor(
-              () -> RedisNode.builder().keyFormat(keyFormat).access(checked),
-              keyFormat,
-              timeout,
-              maxTtl)
+      return new Doctor(() -> builder(keyFormat, access), keyFormat, timeout, maxTtl)
           .examine(
               addresses.stream()
                   .map(address -> new Patient(address.toString(), address.url()))
@@ -82,18 +74,33 @@ final class NodeConnector {
     }
   }
 
-  private static RedisAccess checked(NodeAccess access) {
-    NodeSettings settings = new NodeSettings();
-    Optional.ofNullable(access.user()).ifPresent(settings::setUser);
+  private static RedisNodeBuilder builder(RedisKeyFormat keyFormat, NodeAccess access) {
+    RedisNodeBuilder nodes = RedisNode.builder().keyFormat(keyFormat);
+    Optional.ofNullable(access.user()).ifPresent(nodes::user);
     if (access.passwordFile() != null) {
-      settings.setPasswordFile(access.passwordFile());
+      nodes.passwordFile(access.passwordFile());
     } else if (access.password() != null) {
-      settings.setPassword(access.password());
+      nodes.password(access.password());
     }
-    Optional.ofNullable(access.cacert()).ifPresent(settings::setCaCertificates);
+    Optional.ofNullable(access.cacert()).ifPresent(nodes::caCertificates);
     if (access.cert() != null && access.key() != null) {
-      settings.setClientCertificate(access.cert(), access.key());
+      nodes.clientCertificate(access.cert(), access.key());
     }
-    return settings.access();
+    return nodes;
+  }
+
+  private static JedisNodeBuilder quickBuilder(RedisKeyFormat keyFormat, NodeAccess access) {
+    JedisNodeBuilder nodes = JedisNode.builder().keyFormat(keyFormat);
+    Optional.ofNullable(access.user()).ifPresent(nodes::user);
+    if (access.passwordFile() != null) {
+      nodes.passwordFile(access.passwordFile());
+    } else if (access.password() != null) {
+      nodes.password(access.password());
+    }
+    Optional.ofNullable(access.cacert()).ifPresent(nodes::caCertificates);
+    if (access.cert() != null && access.key() != null) {
+      nodes.clientCertificate(access.cert(), access.key());
+    }
+    return nodes;
   }
 }

@@ -1,5 +1,6 @@
 package dev.lukko.redlock;
 
+import dev.lukko.time.Ticker;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -30,13 +31,13 @@ final class OpenReleases {
    * Waits until all have been answered, those too that are added meanwhile, or the time is over. An
    * interrupt ends the wait.
    */
-  void await(long timeoutNanos) {
-    long startNanos = System.nanoTime();
+  void await(Ticker ticker, long timeoutNanos) {
+    long startNanos = ticker.nanoTime();
     try {
       while (!open.isEmpty()) {
         CompletableFuture.allOf(open.toArray(new CompletableFuture<?>[0]))
             .exceptionally(unknown -> null)
-            .get(timeoutNanos - (System.nanoTime() - startNanos), TimeUnit.NANOSECONDS);
+            .get(timeoutNanos - (ticker.nanoTime() - startNanos), TimeUnit.NANOSECONDS);
       }
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();

@@ -4,7 +4,6 @@ import static java.lang.System.Logger.Level.WARNING;
 
 import dev.lukko.redis.format.RedisKeyFormat;
 import dev.lukko.redis.protocol.NodeSettings;
-import dev.lukko.redis.protocol.RedisAccess;
 import dev.lukko.redis.protocol.RedisAddress;
 import dev.lukko.redis.protocol.RedisAddress.Kind;
 import dev.lukko.redis.protocol.RedisLink;
@@ -144,15 +143,6 @@ public final class JedisNodeBuilder {
    */
   public JedisNodeBuilder clientCertificate(Path certificate, Path key) {
     settings.setClientCertificate(certificate, key);
-    return this;
-  }
-
-  /**
-   * How to get into servers whose addresses do not say it, all of it at once: in place of users,
-   * passwords, files and names that were set before.
-   */
-  public JedisNodeBuilder access(RedisAccess access) {
-    settings.setAccess(access);
     return this;
   }
 

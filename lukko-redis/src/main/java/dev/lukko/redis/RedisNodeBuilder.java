@@ -5,7 +5,6 @@ import static java.lang.System.Logger.Level.WARNING;
 import dev.lukko.redis.NodeStart.Started;
 import dev.lukko.redis.format.RedisKeyFormat;
 import dev.lukko.redis.protocol.NodeSettings;
-import dev.lukko.redis.protocol.RedisAccess;
 import dev.lukko.redis.protocol.RedisAddress.Kind;
 import dev.lukko.redis.protocol.RedisUrl;
 import io.lettuce.core.RedisClient;
@@ -154,15 +153,6 @@ public final class RedisNodeBuilder {
    */
   public RedisNodeBuilder clientCertificate(Path certificate, Path key) {
     settings.setClientCertificate(certificate, key);
-    return this;
-  }
-
-  /**
-   * How to get into servers whose addresses do not say it, all of it at once: in place of users,
-   * passwords, files and names that were set before.
-   */
-  public RedisNodeBuilder access(RedisAccess access) {
-    settings.setAccess(access);
     return this;
   }
 

@@ -90,10 +90,6 @@ public final class NodeSettings {
     }
   }
 
-  public void setAccess(RedisAccess value) {
-    access = value;
-  }
-
   public void setUser(String user) {
     access = access.withLogin(new Login(text("user", user), access.login().password()));
   }
