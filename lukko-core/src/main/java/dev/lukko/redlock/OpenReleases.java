@@ -31,8 +31,7 @@ final class OpenReleases {
    * Waits until all have been answered, those too that are added meanwhile, or the time is over. An
    * interrupt ends the wait.
    */
-  void await(long timeoutNanos) {
-    Ticker ticker = Ticker.system(); // The wait below is one of real time.
+  void await(Ticker ticker, long timeoutNanos) {
     long startNanos = ticker.nanoTime();
     try {
       while (!open.isEmpty()) {

@@ -201,7 +201,7 @@ public final class Redlock implements LockClient {
     }
     context.admission.close();
     if (closeNodes) {
-      context.releases.await(context.settings.closeTimeoutNanos());
+      context.releases.await(context.ticker, context.settings.closeTimeoutNanos());
       context.nodes.forEach(LockNode::close);
     }
     if (closeScheduler) {

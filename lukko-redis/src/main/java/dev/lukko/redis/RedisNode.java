@@ -1,24 +1,12 @@
 package dev.lukko.redis;
 
 import dev.lukko.redis.format.RedisKeyFormat;
+import dev.lukko.redis.protocol.ForwardingNode;
 import dev.lukko.redis.protocol.ScriptedNode;
-import dev.lukko.spi.Capability;
-import dev.lukko.spi.ConfirmReply;
-import dev.lukko.spi.ExtendReply;
-import dev.lukko.spi.FairTicket;
-import dev.lukko.spi.GrantReply;
-import dev.lukko.spi.GrantRequest;
-import dev.lukko.spi.Inspection;
-import dev.lukko.spi.LockEntry;
-import dev.lukko.spi.LockNode;
-import dev.lukko.spi.NodeStatus;
-import dev.lukko.spi.ReleaseReply;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.netty.util.concurrent.FastThreadLocalThread;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.CompletionStage;
 
 /**
  * A lock node on one Redis or Valkey server (version 6 or later), through the driver Lettuce.
@@ -51,11 +39,9 @@ import java.util.concurrent.CompletionStage;
  * of a process share their threads, daemons named {@code lukko-redis-...}, which end when the last
  * node is closed.
  */
-public final class RedisNode implements LockNode {
-  private final ScriptedNode node;
-
+public final class RedisNode extends ForwardingNode {
   RedisNode(ScriptedNode node) {
-    this.node = node;
+    super(node);
   }
 
   /** A builder with the default settings. */
@@ -94,80 +80,6 @@ public final class RedisNode implements LockNode {
     return builder().connectAll(List.of(urls));
   }
 
-  @Override
-  public String name() {
-    return node.name();
-  }
-
-  @Override
-  public Set<Capability> capabilities() {
-    return node.capabilities();
-  }
-
-  @Override
-  public CompletionStage<GrantReply> grant(GrantRequest request) {
-    return node.grant(request);
-  }
-
-  @Override
-  public CompletionStage<ConfirmReply> confirm(LockEntry entry, long counter) {
-    return node.confirm(entry, counter);
-  }
-
-  @Override
-  public CompletionStage<ExtendReply> extend(LockEntry entry, long ttlMillis) {
-    return node.extend(entry, ttlMillis);
-  }
-
-  @Override
-  public CompletionStage<ExtendReply> repair(LockEntry entry, long ttlMillis, long counter) {
-    return node.repair(entry, ttlMillis, counter);
-  }
-
-  @Override
-  public CompletionStage<ReleaseReply> release(LockEntry entry) {
-    return node.release(entry);
-  }
-
-  /** Sends it once and waits for nothing: a place that is not given up ends by its own lease. */
-  @Override
-  public void leave(LockEntry entry, FairTicket ticket) {
-    node.leave(entry, ticket);
-  }
-
-  /**
-   * {@inheritDoc}
-   *
-   * <p>The identity is the server's run id, which every start makes anew. An address that leads to
-   * a server other than before, one that was up all the time, makes the node unfit until the former
-   * server is back or the node is made anew.
-   */
-  @Override
-  public CompletionStage<NodeStatus> status() {
-    return node.status();
-  }
-
-  @Override
-  public CompletionStage<NodeStatus> admit(NodeStatus seen, long quarantineMillis) {
-    return node.admit(seen, quarantineMillis);
-  }
-
-  @Override
-  public CompletionStage<Inspection> inspect(String resource) {
-    return node.inspect(resource);
-  }
-
-  /**
-   * {@inheritDoc}
-   *
-   * <p>Hints come by a connection of their own, one for all resources, made with the first watch
-   * and again whenever it breaks. They are called in a thread of the driver.
-   */
-  @Override
-  public Watch watch(String resource, Runnable hint) {
-    return node.watch(resource, hint);
-  }
-
   /**
    * Ends the connection and, with the last node of the process, the threads; waits up to 3 s for
    * them, but not in a thread of the driver. A client that the caller handed in stays open.
@@ -175,14 +87,9 @@ public final class RedisNode implements LockNode {
   @Override
   public void close() {
     if (Thread.currentThread() instanceof FastThreadLocalThread) {
-      node.end(); // it would wait for itself
+      end(); // it would wait for itself
     } else {
-      node.close();
+      super.close();
     }
-  }
-
-  @Override
-  public String toString() {
-    return "RedisNode[" + node + "]";
   }
 }

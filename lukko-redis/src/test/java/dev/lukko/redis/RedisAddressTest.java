@@ -152,14 +152,6 @@ class RedisAddressTest {
   }
 
   @Test
-  void oneBadUrlOfSeveralIsRefusedBeforeAnyConnection() {
-    assertThatIllegalArgumentException()
-        .isThrownBy(() -> RedisNode.connectAll("redis://127.0.0.1:1", "nonsense://x"));
-    assertThat(Thread.getAllStackTraces().keySet())
-        .noneMatch(thread -> thread.getName().startsWith("lukko-redis"));
-  }
-
-  @Test
   void emptyAddressesAreRefused() {
     RedisURI noMaster = new RedisURI();
     noMaster.getSentinels().add(RedisURI.create("redis://host"));

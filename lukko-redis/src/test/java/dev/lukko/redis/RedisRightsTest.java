@@ -73,14 +73,14 @@ class RedisRightsTest {
             trouble(
                 line.replace(" " + word + " ", " ").replaceAll(" \\Q" + word + "\\E$", ""),
                 RedisKeyFormat.PREFIXED,
-                Duration.ofSeconds(3)))
+                Duration.ofSeconds(1)))
         .isNotEmpty();
   }
 
   @Test
   void plainFormatNeedsTheNamesThemselves() throws InterruptedException {
     String line = RedisRights.aclSetUser("limited", RedisKeyFormat.PLAIN, List.of());
-    assertThat(trouble(line, RedisKeyFormat.PLAIN, Duration.ofSeconds(3))).isNotEmpty();
+    assertThat(trouble(line, RedisKeyFormat.PLAIN, Duration.ofSeconds(1))).isNotEmpty();
   }
 
   /** Makes the user, uses all that a node can do, and tells what did not work. */

@@ -46,14 +46,19 @@ class TlsTest {
   }
 
   private static RedisServer start(Issued certificate, int tlsPort, String clients) {
+    return secured(authority, certificate, tlsPort, clients).start();
+  }
+
+  /** A server that speaks TLS at a second port. */
+  static RedisServer.Builder secured(
+      TestCertificates authority, Issued certificate, int tlsPort, String clients) {
     return RedisServer.builder()
         .config(
             "tls-port " + tlsPort,
             "tls-cert-file " + certificate.certificate(),
             "tls-key-file " + certificate.key(),
             "tls-ca-cert-file " + authority.authority(),
-            clients)
-        .start();
+            clients);
   }
 
   @AfterAll
@@ -73,7 +78,7 @@ class TlsTest {
     assertThat(release(node, entry("a", "r"))).isInstanceOf(ReleaseReply.Released.class);
   }
 
-  private static void assertUnreachable(String url, String why) {
+  static void assertUnreachable(String url, String why) {
     try (RedisNode node = RedisNode.connect(url)) {
       await()
           .untilAsserted(

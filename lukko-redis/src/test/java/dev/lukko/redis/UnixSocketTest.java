@@ -17,9 +17,11 @@ import io.lettuce.core.resource.EpollProvider;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A real server by its Unix socket; this class has a process of its own. */
+/** A real server by its Unix socket. */
+@Tag("own-process")
 class UnixSocketTest {
 
   @BeforeAll

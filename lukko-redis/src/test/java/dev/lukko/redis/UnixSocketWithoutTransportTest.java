@@ -4,10 +4,28 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.lettuce.core.RedisURI;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The build switches the native transport off, as if its library were not there. */
+/**
+ * Addresses that cannot be used, before anything is started. The build switches the native
+ * transport off, as if its library were not there.
+ */
+@Tag("own-process")
 class UnixSocketWithoutTransportTest {
+
+  @AfterEach
+  void nothingWasStarted() {
+    assertThat(Thread.getAllStackTraces().keySet())
+        .noneMatch(thread -> thread.getName().startsWith("lukko-redis"));
+  }
+
+  @Test
+  void oneBadUrlOfSeveralIsRefusedBeforeAnyConnection() {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> RedisNode.connectAll("redis://127.0.0.1:1", "nonsense://x"));
+  }
 
   @Test
   void missingLibraryIsNamed() {
@@ -19,7 +37,5 @@ class UnixSocketWithoutTransportTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> RedisNode.connect(RedisURI.Builder.socket("/run/redis.sock").build()))
         .withMessageContaining("io.netty:netty-transport-native-epoll");
-    assertThat(Thread.getAllStackTraces().keySet())
-        .noneMatch(thread -> thread.getName().startsWith("lukko-redis"));
   }
 }

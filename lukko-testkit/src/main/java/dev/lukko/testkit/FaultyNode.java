@@ -94,17 +94,22 @@ public final class FaultyNode implements LockNode {
       }
       case DOWN -> reply.complete(down);
       case HOLD_REPLIES ->
-          verb.get()
-              .thenAccept(
-                  answer -> {
-                    synchronized (this) {
-                      held.add(() -> reply.complete(answer));
-                    }
-                  });
+          verb.get().thenAccept(answer -> holdUnlessHealed(() -> reply.complete(answer)));
       case LOSE_REPLIES -> verb.get().thenAccept(lost -> {});
       case HOLD_REQUESTS, LOSE_REQUESTS -> {}
     }
     return reply;
+  }
+
+  /** A reply that comes after the healing would wait for another one. */
+  private void holdUnlessHealed(Runnable reply) {
+    synchronized (this) {
+      if (fault != Fault.NONE) {
+        held.add(reply);
+        return;
+      }
+    }
+    reply.run();
   }
 
   private static Failed down() {

@@ -126,6 +126,7 @@ public final class TestCertificates implements AutoCloseable {
   private void keytool(Path store, String... arguments) throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
+    command.add("-J-XX:TieredStopAtLevel=1"); // it runs for a moment only
     command.addAll(List.of(arguments));
     command.addAll(
         List.of("-keystore", store.toString(), "-storepass", PASSWORD, "-storetype", "PKCS12"));

@@ -33,6 +33,7 @@ public final class RedisLink implements Link {
   private static final long MIN_BACKOFF_MILLIS = 10;
   private static final long MAX_BACKOFF_MILLIS = 1_000;
   private static final long RESEND_MILLIS = 500;
+  private static final long LAST_TRY_MILLIS = 1_000;
   private static final String FAILOVER =
       "its address comes from Sentinel: a failover promotes a replica that may lack the latest"
           + " locks, and two may then hold the same lock; a quorum of independent servers has no"
@@ -57,6 +58,7 @@ public final class RedisLink implements Link {
   private final Duration commandTimeout;
   private final Scheduler timers;
   private final CompletableFuture<Void> firstTry = new CompletableFuture<>();
+  private final CompletableFuture<Void> ended = new CompletableFuture<>();
   private final ReentrantLock lock = new ReentrantLock();
   private final PendingReleases pending = new PendingReleases();
 
@@ -69,6 +71,8 @@ public final class RedisLink implements Link {
   private long backoffMillis = MIN_BACKOFF_MILLIS;
   private boolean outageIsLogged;
   private boolean resendIsScheduled;
+  private boolean connecting;
+  private boolean lastTryIsMade;
   private boolean closed;
 
   /**
@@ -99,6 +103,12 @@ public final class RedisLink implements Link {
 
   /** Begins to connect, and goes on until {@link #close()}. */
   public void connect() {
+    lock.lock();
+    try {
+      connecting = true;
+    } finally {
+      lock.unlock();
+    }
     try {
       var unused = connector.connect().toCompletableFuture().whenComplete(this::onTried);
     } catch (RuntimeException e) {
@@ -153,7 +163,9 @@ public final class RedisLink implements Link {
       if (current != null) {
         return sendOn(current, release);
       }
-      pending.keep(release);
+      if (!closed) {
+        pending.keep(release);
+      }
       NodeFault kept = new Unknown(down.detail() + "; the release is kept and sent later");
       return CompletableFuture.failedFuture(new NodeFaultException(closed ? down : kept));
     } finally {
@@ -175,15 +187,15 @@ public final class RedisLink implements Link {
   }
 
   private CompletableFuture<List<Object>> sendOn(Wire current, PendingRelease release) {
-    CompletableFuture<List<Object>> reply = current.send(release.call());
-    var unused =
-        reply.whenComplete(
+    // Whoever learns of a failure, and perhaps closes the node then, finds the release kept.
+    return current
+        .send(release.call())
+        .whenComplete(
             (value, error) -> {
               if (error != null) {
                 onReleaseFault(release, Faults.ofRequest(error));
               }
             });
-    return reply;
   }
 
   private static boolean isMoved(Throwable error) {
@@ -206,9 +218,11 @@ public final class RedisLink implements Link {
       if (fault.cause() instanceof ServerErrorException) {
         release.refused(nowNanos);
       }
-      if (!closed && !release.isPointless(nowNanos, longestTtlNanos)) {
+      if (!ended.isDone() && !release.isPointless(nowNanos, longestTtlNanos)) {
         pending.keep(release);
-        scheduleResend();
+        if (!closed) {
+          scheduleResend();
+        }
       }
     } finally {
       lock.unlock();
@@ -239,12 +253,13 @@ public final class RedisLink implements Link {
     Wire fresh = null;
     lock.lock();
     try {
+      connecting = false;
       if (connection == null) {
         onDown(error == null ? new Failed("not connected") : Faults.ofConnecting(error));
       } else {
         fresh = new Wire(connection, timers, commandTimeout);
-        if (closed) {
-          var unused = fresh.close();
+        if (closed && pending.isEmpty()) {
+          endBehind(fresh);
           return;
         }
         joining = fresh;
@@ -271,7 +286,12 @@ public final class RedisLink implements Link {
     try {
       joining = null;
       if (closed) {
-        var unused = fresh.close();
+        if (survey != null && survey.facts().unfit().isEmpty()) {
+          sendLast(fresh);
+        } else {
+          var unused = fresh.close();
+          giveUp();
+        }
       } else if (survey == null) {
         var unused = fresh.close();
         onDown(error == null ? new Failed("not connected") : notConnected(Faults.ofRequest(error)));
@@ -339,6 +359,7 @@ public final class RedisLink implements Link {
   private void onDown(NodeFault reason) {
     wire = null;
     if (closed) {
+      giveUp();
       return;
     }
     down = reason;
@@ -416,19 +437,99 @@ public final class RedisLink implements Link {
         : Standing.ofMarker(server, marker, serverMillis);
   }
 
+  /**
+   * {@inheritDoc}
+   *
+   * <p>Releases that wait to be sent again are sent behind all else, and their replies are waited
+   * for. If there is no connection, or it breaks, one more is made for them. All of that takes no
+   * longer than a second.
+   */
   @Override
   public CompletableFuture<Void> close() {
     lock.lock();
     try {
-      closed = true;
-      down = new Failed("closed: the node " + name + " is closed");
-      Wire current = wire != null ? wire : joining;
-      wire = null;
-      joining = null;
-      return current == null ? CompletableFuture.completedFuture(null) : current.close();
+      if (!closed) {
+        closed = true;
+        down = new Failed("closed: the node " + name + " is closed");
+        Wire current = wire;
+        wire = null;
+        if (!pending.isEmpty()) {
+          later(this::giveUp, LAST_TRY_MILLIS);
+          sendLast(current);
+        } else if (current != null) {
+          endBehind(current);
+        } else {
+          giveUp();
+        }
+      }
     } finally {
       lock.unlock();
       firstTry.complete(null);
+    }
+    return ended;
+  }
+
+  /** Sends what waits, on a new connection if there is none. */
+  private void sendLast(@Nullable Wire current) {
+    if (current == null) {
+      lastTryIsMade = true;
+      if (!connecting && joining == null) {
+        connect();
+      }
+      return;
+    }
+    joining = current;
+    CompletableFuture<?>[] replies =
+        pending.takeAll().stream()
+            .map(release -> sendOn(current, release))
+            .toArray(CompletableFuture<?>[]::new);
+    var unused =
+        CompletableFuture.allOf(replies).whenComplete((done, error) -> onLastReplies(current));
+  }
+
+  private void onLastReplies(Wire current) {
+    lock.lock();
+    try {
+      if (joining != current) {
+        return; // given up meanwhile
+      }
+      if (pending.isEmpty() || lastTryIsMade) {
+        giveUp();
+      } else {
+        joining = null;
+        var unused = current.close();
+        sendLast(null);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void endBehind(Wire last) {
+    var unused = last.close().whenComplete((done, error) -> ended.complete(null));
+  }
+
+  /** Ends what is left after the end of the link. */
+  private void giveUp() {
+    lock.lock();
+    try {
+      int unsent = pending.takeAll().size();
+      if (unsent > 0) {
+        LOG.log(
+            WARNING,
+            "{0} is closed with {1} releases unsent: entries of theirs end with their ttl",
+            name,
+            unsent);
+      }
+      Wire last = joining;
+      joining = null;
+      if (last != null) {
+        endBehind(last);
+      } else {
+        ended.complete(null);
+      }
+    } finally {
+      lock.unlock();
     }
   }
 }

@@ -19,15 +19,15 @@ import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.LockNode;
 import dev.lukko.spi.ReleaseReply;
 import dev.lukko.spi.Unknown;
+import dev.lukko.testkit.FaultProxy;
 import dev.lukko.testkit.RedisServer;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** What one node answers when its server fails or refuses, whatever the driver. */
 public abstract class NodeErrorsContract {
@@ -44,9 +44,7 @@ public abstract class NodeErrorsContract {
   @BeforeEach
   void start() {
     server =
-        RedisServer.builder()
-            .config("enable-debug-command yes", "busy-reply-threshold 20", "save 3600 1000000")
-            .start();
+        RedisServer.builder().config("enable-debug-command yes", "busy-reply-threshold 20").start();
     node = Requests.admitted(connect(server.url()));
   }
 
@@ -59,74 +57,46 @@ public abstract class NodeErrorsContract {
   @Test
   void oomFailsGrantsButReleaseAndExtendWork() {
     granted(node, entry("a", "held"), 5);
-    server.command("CONFIG", "SET", "maxmemory", "1");
+    ServerFault.OOM.inflict(server);
     assertFailedAndNothingApplied("OOM: ");
     assertThat(extend(node, entry("a", "held"), TTL)).isEqualTo(new ExtendReply.Extended());
     assertThat(release(node, entry("a", "held"))).isEqualTo(new ReleaseReply.Released());
   }
 
-  @Test
-  void misconfFails() throws IOException {
-    Files.createDirectories(server.directory().resolve("dump.rdb").resolve("in-the-way"));
-    server.command("BGSAVE");
-    await()
-        .until(
-            () ->
-                String.valueOf(server.command("INFO", "persistence"))
-                    .contains("rdb_last_bgsave_status:err"));
-    assertFailedAndNothingApplied("MISCONF: ");
-  }
-
-  @Test
-  void readonlyReplicaFails() {
-    server.command("REPLICAOF", "127.0.0.1", "1");
-    assertFailedAndNothingApplied("READONLY: ");
+  @ParameterizedTest
+  @EnumSource(names = {"MISCONF", "READONLY", "NOREPLICAS"})
+  void serverThatRefusesWritesFailsAndAppliesNothing(ServerFault fault) {
+    fault.inflict(server);
+    assertFailedAndNothingApplied(fault + ": ");
   }
 
   @Test
   void masterdownFails() {
-    server.command("CONFIG", "SET", "replica-serve-stale-data", "no");
-    server.command("REPLICAOF", "127.0.0.1", "1");
+    ServerFault.MASTERDOWN.inflict(server);
     assertThat(grant(node, entry("a", "r"), 5)).satisfies(reply -> failed(reply, "MASTERDOWN: "));
-  }
-
-  @Test
-  void noreplicasFails() {
-    server.command("CONFIG", "SET", "min-replicas-to-write", "1");
-    assertFailedAndNothingApplied("NOREPLICAS: ");
   }
 
   @Test
   void busyScriptFailsAndIsNotKilled() {
     granted(node, entry("a", "held"), 5);
-    CompletableFuture<Object> busy =
-        CompletableFuture.supplyAsync(
-            () -> server.command("EVAL", "local n = 0 while n >= 0 do n = n + 1 end", "0"));
-    await().until(() -> grant(node, entry("a", "r"), 5) instanceof Failed);
-    assertThat(grant(node, entry("a", "r"), 5)).satisfies(reply -> failed(reply, "BUSY: "));
-    assertThat(release(node, entry("a", "held"))).satisfies(reply -> failed(reply, "BUSY: "));
-    assertThat(busy).isNotDone();
-    server.command("SCRIPT", "KILL");
-    // the refused release is sent again without being asked for
-    await().until(() -> server.command("EXISTS", "lukko:{held}").equals(0L));
+    ServerFault.BUSY.inflict(server);
+    assertRefusedReleaseIsSentAgainAfter(ServerFault.BUSY);
     granted(node, entry("b", "held"), 5);
   }
 
   @Test
   void loadingServerFailsAndRefusedReleaseIsSentAgain() {
     granted(node, entry("a", "held"), 5);
-    for (int i = 0; i < 200; i++) {
-      server.command("SET", "filler" + i, "x".repeat(2_000));
-    }
-    server.command("CONFIG", "SET", "loading-process-events-interval-bytes", "1024");
-    server.command("CONFIG", "SET", "key-load-delay", "20000");
-    CompletableFuture<Object> reload =
-        CompletableFuture.supplyAsync(() -> server.command("DEBUG", "RELOAD"));
-    await().until(() -> grant(node, entry("a", "r"), 5) instanceof Failed);
-    assertThat(grant(node, entry("a", "r"), 5)).satisfies(reply -> failed(reply, "LOADING: "));
-    assertThat(release(node, entry("a", "held"))).satisfies(reply -> failed(reply, "LOADING: "));
-    server.command("CONFIG", "SET", "key-load-delay", "0");
-    assertThat(reload).succeedsWithin(Requests.BOUND);
+    ServerFault.LOADING.inflict(server);
+    assertRefusedReleaseIsSentAgainAfter(ServerFault.LOADING);
+  }
+
+  private void assertRefusedReleaseIsSentAgainAfter(ServerFault fault) {
+    assertThat(grant(node, entry("a", "r"), 5)).satisfies(reply -> failed(reply, fault + ": "));
+    assertThat(release(node, entry("a", "held"))).satisfies(reply -> failed(reply, fault + ": "));
+    assertThat(ServerFault.errorOf(server)).as("goes on").startsWith(fault.name());
+    fault.end(server);
+    // without being asked for
     await().until(() -> server.command("EXISTS", "lukko:{held}").equals(0L));
   }
 
@@ -231,6 +201,48 @@ public abstract class NodeErrorsContract {
       assertThat(grant(impatient, entry("a", "r"), 5))
           .isInstanceOfSatisfying(
               Unknown.class, unknown -> assertThat(unknown.detail()).startsWith("timeout: "));
+    }
+  }
+
+  @Test
+  void releaseWhoseConnectionBrokeIsSentThoughTheNodeIsClosedAtOnce() {
+    try (FaultProxy proxy = FaultProxy.to(server)) {
+      LockNode broken = connect(proxy.url("redis"));
+      granted(broken, entry("a", "r"), 5);
+      proxy.resetAtNextRequest(Requests.has("a"));
+      assertThat(release(broken, entry("a", "r"))).isInstanceOf(Unknown.class);
+      broken.close();
+      await().until(() -> server.command("EXISTS", "lukko:{r}").equals(0L));
+    }
+  }
+
+  @Test
+  void refusedReleaseIsSentOnceMoreWhenTheNodeIsClosed() {
+    granted(node, entry("a", "r"), 5);
+    server.command("ACL", "SETUSER", "default", "-evalsha");
+    assertThat(release(node, entry("a", "r"))).satisfies(reply -> failed(reply, "NOPERM: "));
+    server.command("ACL", "SETUSER", "default", "+evalsha");
+    node.close();
+    await().until(() -> server.command("EXISTS", "lukko:{r}").equals(0L));
+  }
+
+  @Test
+  void closeEndsThoughAReleaseCannotBeSentToAServerThatHangsOrIsDown() {
+    granted(node, entry("a", "r"), 5);
+    server.kill();
+    await().until(() -> release(node, entry("a", "r")) instanceof Unknown);
+    node.close();
+    server.restart();
+    try (FaultProxy proxy = FaultProxy.to(server)) {
+      LockNode hanging = connect(proxy.url("redis"));
+      await().until(() -> grant(hanging, entry("b", "s"), 5) instanceof GrantReply.Granted);
+      server.pause();
+      proxy.resetConnections();
+      await().until(() -> hanging.toString().contains("not connected"));
+      assertThat(release(hanging, entry("b", "s"))).isInstanceOf(Unknown.class);
+      hanging.close();
+      assertThat(grant(hanging, entry("c", "s"), 6)).satisfies(reply -> failed(reply, "closed: "));
+      server.resume();
     }
   }
 
