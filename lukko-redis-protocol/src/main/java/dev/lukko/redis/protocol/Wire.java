@@ -35,6 +35,8 @@ public final class Wire {
   private final AtomicBoolean closing = new AtomicBoolean();
   private final CompletableFuture<Void> closed = new CompletableFuture<>();
   private final AtomicInteger outstanding = new AtomicInteger();
+  private final AtomicInteger unsettled = new AtomicInteger();
+  private volatile boolean disconnected;
   private volatile long lastReplyNanos = System.nanoTime();
   private volatile @Nullable ServerFacts server;
   private volatile NativeSupport natives = NativeSupport.NONE;
@@ -96,12 +98,26 @@ public final class Wire {
     return connection.isOpen();
   }
 
-  /** Ends the connection; completes when it has ended. */
+  /** Ends the connection; completes when it has ended and every reply is there. */
   public CompletableFuture<Void> close() {
     if (closing.compareAndSet(false, true)) {
-      var unused = connection.close().whenComplete((nothing, error) -> closed.complete(null));
+      var unused =
+          connection
+              .close()
+              .whenComplete(
+                  (nothing, error) -> {
+                    disconnected = true;
+                    endBehindReplies();
+                  });
     }
     return closed;
+  }
+
+  /** A driver may end a connection first, and what was under way on it a moment later. */
+  private void endBehindReplies() {
+    if (disconnected && unsettled.get() == 0) {
+      closed.complete(null);
+    }
   }
 
   /** Sends a request; the stage completes with the reply or with a {@link NodeFaultException}. */
@@ -113,6 +129,13 @@ public final class Wire {
               new Failed("not sent: " + MAX_OUTSTANDING + " requests wait for this server")));
       return reply;
     }
+    unsettled.incrementAndGet();
+    var unused =
+        reply.whenComplete( // Registered first, so behind whatever else it leads to.
+            (value, error) -> {
+              unsettled.decrementAndGet();
+              endBehindReplies();
+            });
     try {
       Timer timeout = startTimer(reply, commandTimeout);
       NativeForm form = NativeForm.of(call, natives);
