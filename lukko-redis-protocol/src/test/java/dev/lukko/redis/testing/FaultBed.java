@@ -31,6 +31,7 @@ public final class FaultBed implements AutoCloseable {
   public final List<LockEvent> events = new CopyOnWriteArrayList<>();
   private final Function<List<String>, List<? extends LockNode>> connect;
   private final List<Redlock> clients = new ArrayList<>();
+  private final List<LockNode> made = new ArrayList<>();
 
   /**
    * Servers and proxies, no nodes yet.
@@ -64,11 +65,16 @@ public final class FaultBed implements AutoCloseable {
     return servers.all().subList(0, count);
   }
 
-  /** New nodes, for a user with a password or for the default one. */
+  /** New nodes, for a user with a password or for the default one; closed with the bed at last. */
   public List<LockNode> nodes(String user) {
-    return List.copyOf(
-        connect.apply(
-            proxies.stream().map(proxy -> proxy.url("redis").replace("//", "//" + user)).toList()));
+    List<LockNode> nodes =
+        List.copyOf(
+            connect.apply(
+                proxies.stream()
+                    .map(proxy -> proxy.url("redis").replace("//", "//" + user))
+                    .toList()));
+    made.addAll(nodes);
+    return nodes;
   }
 
   /** A client whose ttl, and whose quarantine, are as long as that. */
@@ -137,6 +143,7 @@ public final class FaultBed implements AutoCloseable {
       }
     }
     clients.forEach(Redlock::close);
+    made.forEach(LockNode::close);
     proxies.forEach(FaultProxy::close);
     servers.close();
   }
