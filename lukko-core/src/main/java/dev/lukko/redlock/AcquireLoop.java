@@ -324,7 +324,7 @@ final class AcquireLoop {
       lastLoss = loss;
       round = null; // Nothing of it is left to take back.
       if (!givingUp) {
-        schedule.onLost(loss, ticket == null ? null : KEEPING_THE_PLACE_NANOS);
+        schedule.onLost(loss, ticket == null ? Long.MAX_VALUE : KEEPING_THE_PLACE_NANOS);
       }
     }
     if (givingUp) {

@@ -51,12 +51,12 @@ final class ExtendRound extends Round<ExtendReply> {
 
   /** Whether a node has done what it was asked. */
   boolean isExtendedAt(int node) {
-    return replies().get(node) instanceof ExtendReply.Extended;
+    return reply(node) instanceof ExtendReply.Extended;
   }
 
   /** Whether a node may apply a request of this round only later, behind a newer one. */
   boolean isOpenAt(int node) {
-    ExtendReply reply = replies().get(node);
+    ExtendReply reply = reply(node);
     return reply == null
         || reply instanceof Unknown
         || (reply instanceof ExtendReply.Missing && openRepairs.get() > 0);

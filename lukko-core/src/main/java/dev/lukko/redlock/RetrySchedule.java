@@ -3,7 +3,6 @@ package dev.lukko.redlock;
 import dev.lukko.time.Scheduler;
 import java.time.Duration;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /**
  * When one call asks again: the beats of its retry delay, its next round, and the end of its
@@ -71,25 +70,18 @@ final class RetrySchedule {
   /**
    * Plans the round after one that was lost.
    *
-   * @param keptPlaceNanos how long a place in a fair line lasts without another round; null for a
-   *     call that has none
+   * @param mostNanos the longest wait, so that a place in a fair line is kept
    */
-  void onLost(Loss loss, @Nullable Long keptPlaceNanos) {
+  void onLost(Loss loss, long mostNanos) {
     long now = context.ticker.nanoTime();
     splits = loss.isSplit(context.quorum()) ? splits + 1 : 0;
     if (now - nextBeatNanos >= 0) {
       nextBeatNanos = now + beatNanos();
     }
-    nextRoundNanos =
-        now
-            + WaitPlan.untilNextRoundNanos(
-                nextBeatNanos - now,
-                context.waitRoom.isWatched(),
-                context.quorum(),
-                loss.refusals());
-    if (keptPlaceNanos != null) {
-      nextRoundNanos = Math.min(nextRoundNanos, now + keptPlaceNanos);
-    }
+    long wait =
+        WaitPlan.untilNextRoundNanos(
+            nextBeatNanos - now, context.waitRoom.isWatched(), context.quorum(), loss.refusals());
+    nextRoundNanos = now + Math.min(wait, mostNanos);
   }
 
   /** How long to hold back after a hint, when so many clients are to go first. */

@@ -165,6 +165,11 @@ abstract class Round<R> {
     return new Tally(nodes.size(), yes, no, faults);
   }
 
+  /** The reply of one node, if it is in by now. */
+  final synchronized @Nullable R reply(int index) {
+    return replies.get(index);
+  }
+
   /** The replies that are in by now, in the order of the nodes; null where there is none. */
   final synchronized List<@Nullable R> replies() {
     List<@Nullable R> copy = new ArrayList<>(replies);

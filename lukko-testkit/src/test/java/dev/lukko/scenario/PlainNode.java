@@ -14,10 +14,10 @@ import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
 /** A node that can do no more than an exclusive lock: the plainest store. */
-class PlainNode implements LockNode {
-  private final LockNode node;
+public class PlainNode implements LockNode {
+  protected final LockNode node;
 
-  PlainNode(LockNode node) {
+  protected PlainNode(LockNode node) {
     this.node = node;
   }
 
