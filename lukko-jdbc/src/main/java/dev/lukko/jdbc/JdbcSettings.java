@@ -19,6 +19,17 @@ record JdbcSettings(
     long retentionMillis,
     boolean createSchema,
     boolean notifications) {
+  private static final int DEFAULT_CONNECTIONS = 4;
+
+  /** How many connections at most, whatever the database is. */
+  int connections() {
+    return maxConnections > 0 ? maxConnections : DEFAULT_CONNECTIONS;
+  }
+
+  /** The limit of one wait for the network: later than those of the server, whose word is certain. */
+  long networkTimeoutMillis() {
+    return requestTimeoutMillis + 250;
+  }
 
   /** The request timeout for interfaces that know no smaller unit. */
   int wholeSeconds() {
