@@ -14,8 +14,8 @@ import java.util.concurrent.CompletionStage;
  *       none, and costs one round trip.
  *   <li>A verb never blocks its caller, but for {@link #grantInCaller} and {@link
  *       #releaseInCaller}, and never throws; whatever goes wrong is a {@link Failed} or an {@link
- *       Unknown}. Every stage completes at some time, even if the server hangs for ever;
- *       the caller has its own, shorter timeout and goes on without the reply.
+ *       Unknown}. Every stage completes at some time, even if the server hangs for ever; the caller
+ *       has its own, shorter timeout and goes on without the reply.
  *   <li>A request is sent once. It is never repeated by the driver, since a repetition could be
  *       applied after the release that followed it.
  *   <li>A release is applied after the grant of the same owner that was sent before it. If it

@@ -27,7 +27,9 @@ final class Callers {
     this.pace = pace;
   }
 
-  /** A connection for this thread's request, whose the caller is now; null if a worker is better. */
+  /**
+   * A connection for this thread's request, whose the caller is now; null if a worker is better.
+   */
   @Nullable Session sessionAtHand(long patienceNanos) {
     Dialect dialect = sessions.dialect();
     boolean abortable = dialect == Dialect.POSTGRES || dialect == Dialect.MYSQL;

@@ -324,7 +324,7 @@ public final class JdbcNode implements LockNode {
 
   private synchronized PostgresHints hints() {
     if (hints == null) {
-      hints = new PostgresHints(sessions, scheduler::execute, threadName + "-listen");
+      hints = new PostgresHints(sessions, threadName + "-listen");
     }
     return hints;
   }

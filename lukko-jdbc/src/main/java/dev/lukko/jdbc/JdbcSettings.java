@@ -26,11 +26,6 @@ record JdbcSettings(
     return maxConnections > 0 ? maxConnections : DEFAULT_CONNECTIONS;
   }
 
-  /** The limit of one wait for the network: later than those of the server, whose word is certain. */
-  long networkTimeoutMillis() {
-    return requestTimeoutMillis + 250;
-  }
-
   /** The request timeout for interfaces that know no smaller unit. */
   int wholeSeconds() {
     return (int) Math.max(1, requestTimeoutMillis / 1_000);

@@ -46,13 +46,12 @@ final class Session {
       Statements statements,
       Executor executor,
       long requestTimeoutMillis,
-      long networkTimeoutMillis,
       long idleMillis)
       throws SQLException {
     try {
       Session session = new Session(connection, statements, executor);
       DialectTraits traits = session.traits;
-      session.limitNetwork(networkTimeoutMillis);
+      session.limitNetworkTo(requestTimeoutMillis);
       if (!session.autoCommitBefore) {
         connection.setAutoCommit(true);
       }
@@ -68,6 +67,12 @@ final class Session {
     }
   }
 
+  /** Limits every wait for the network as suits requests with this timeout. */
+  void limitNetworkTo(long requestTimeoutMillis) {
+    // Later than the server's own limits, so that those can answer for certain.
+    limitNetwork(requestTimeoutMillis + 250);
+  }
+
   /** Limits every wait for the network; false if the driver cannot. Free if the limit is that. */
   boolean limitNetwork(long timeoutMillis) {
     int millis = (int) Math.min(Integer.MAX_VALUE, timeoutMillis);
@@ -75,7 +80,8 @@ final class Session {
       return true;
     }
     try {
-      int before = networkTimeoutBefore >= 0 ? networkTimeoutBefore : connection.getNetworkTimeout();
+      int before =
+          networkTimeoutBefore >= 0 ? networkTimeoutBefore : connection.getNetworkTimeout();
       connection.setNetworkTimeout(executor, millis);
       networkTimeoutBefore = before;
       networkTimeout = millis;
@@ -139,15 +145,20 @@ final class Session {
   /** Makes an end to the connection from another thread, without waiting for the server. */
   void abort() {
     broken = true;
-    // There are drivers that ask the server over another connection first, whatever they are told.
-    executor.execute(
-        () -> {
-          try {
-            connection.abort(Runnable::run);
-          } catch (SQLException | RuntimeException failure) {
-            LOG.log(System.Logger.Level.DEBUG, "a connection could not be aborted", failure);
-          }
-        });
+    if (isPostgres()) {
+      abortNow();
+    } else {
+      // MariaDB's driver asks the server over another connection first, whatever it is told.
+      executor.execute(this::abortNow);
+    }
+  }
+
+  private void abortNow() {
+    try {
+      connection.abort(executor);
+    } catch (SQLException | RuntimeException failure) {
+      LOG.log(System.Logger.Level.DEBUG, "a connection could not be aborted", failure);
+    }
   }
 
   void markBroken() {

@@ -86,7 +86,7 @@ final class Sessions {
       if (!kept.isBroken() && isTrusted(kept) && kept.limitNetwork(timeoutMillis)) {
         return kept;
       }
-      idle.addFirst(kept); // Whether it is alive takes a question.
+      shelve(kept); // Whether it is alive takes a question.
     }
     permits.release();
     return null;
@@ -109,7 +109,7 @@ final class Sessions {
   private Session kept() throws SQLException {
     for (Session kept = idle.pollFirst(); kept != null; kept = idle.pollFirst()) {
       if (!kept.isBroken() && (isTrusted(kept) || kept.isAlive(settings.wholeSeconds()))) {
-        kept.limitNetwork(settings.networkTimeoutMillis()); // A caller's was shorter.
+        kept.limitNetworkTo(settings.requestTimeoutMillis()); // A caller's was shorter.
         return kept;
       }
       kept.markBroken();
@@ -145,12 +145,7 @@ final class Sessions {
       }
     }
     return Session.open(
-        connection,
-        known,
-        executor,
-        settings.requestTimeoutMillis(),
-        settings.networkTimeoutMillis(),
-        settings.idleMillis());
+        connection, known, executor, settings.requestTimeoutMillis(), settings.idleMillis());
   }
 
   private Statements become(Dialect found) {
@@ -184,12 +179,16 @@ final class Sessions {
       }
       session.leaveDoubt();
       session.idleSince(ticker.nanoTime());
-      idle.addFirst(session);
-      if (closed && idle.remove(session)) {
-        session.close();
-      }
+      shelve(session);
     } finally {
       permits.release(); // Behind its session, or another one would be opened beside it.
+    }
+  }
+
+  private void shelve(Session session) {
+    idle.addFirst(session);
+    if (closed && idle.remove(session)) {
+      session.close();
     }
   }
 

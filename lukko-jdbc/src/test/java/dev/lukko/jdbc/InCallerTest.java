@@ -106,9 +106,7 @@ class InCallerTest {
 
   /** Lets the node learn that the server is quick. */
   private void warmUp() {
-    await()
-        .pollInSameThread()
-        .untilAsserted(() -> assertThat(cycle(client)).containsOnly(caller));
+    await().pollInSameThread().untilAsserted(() -> assertThat(cycle(client)).containsOnly(caller));
     threads.clear();
   }
 
@@ -243,8 +241,7 @@ class InCallerTest {
     open(Dialect.POSTGRES);
     warmUp();
     AtomicBoolean first = new AtomicBoolean(true);
-    script(
-        sql -> first.getAndSet(false) ? new SQLException("connection reset", "08006") : null);
+    script(sql -> first.getAndSet(false) ? new SQLException("connection reset", "08006") : null);
     LockEntry entry = entry("a", "r");
 
     assertThat(grantInCaller(entry)).isInstanceOf(dev.lukko.spi.Unknown.class);
@@ -293,8 +290,7 @@ class InCallerTest {
           return null;
         });
     LockEntry entry = entry("a", "r");
-    CompletionStage<GrantReply> grant =
-        node.grant(new GrantRequest(entry, TTL.toMillis(), 1));
+    CompletionStage<GrantReply> grant = node.grant(new GrantRequest(entry, TTL.toMillis(), 1));
     assertThat(sent.await(30, TimeUnit.SECONDS)).isTrue();
 
     CompletionStage<ReleaseReply> release = node.releaseInCaller(entry, PATIENCE);
@@ -326,8 +322,7 @@ class InCallerTest {
           return null;
         });
 
-    assertThatThrownBy(() -> client.acquire("r", TTL))
-        .isInstanceOf(LockInterruptedException.class);
+    assertThatThrownBy(() -> client.acquire("r", TTL)).isInstanceOf(LockInterruptedException.class);
 
     assertThat(Thread.interrupted()).isTrue();
     assertThat(threads).contains(caller);
@@ -350,8 +345,7 @@ class InCallerTest {
 
   @ParameterizedTest
   @EnumSource(names = {"POSTGRES", "MYSQL"})
-  void manyCallersAndWorkers_neverHaveMoreConnectionsThanAllowed(Dialect dialect)
-      throws Exception {
+  void manyCallersAndWorkers_neverHaveMoreConnectionsThanAllowed(Dialect dialect) throws Exception {
     open(dialect, Ticker.system(), 2);
     warmUp();
     ExecutorService pool = Executors.newFixedThreadPool(16);

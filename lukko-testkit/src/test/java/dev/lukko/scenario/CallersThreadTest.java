@@ -59,17 +59,14 @@ class CallersThreadTest {
 
     String grant = "grantInCaller " + NODE_TIMEOUT.toNanos();
     String release = "releaseInCaller " + NODE_TIMEOUT.toNanos();
-    assertThat(node.verbs)
-        .containsExactly(grant, release, grant, release, grant, release, grant);
+    assertThat(node.verbs).containsExactly(grant, release, grant, release, grant, release, grant);
   }
 
   @Test
   void asynchronousCall_keepsItsThread() {
     Lease lease = client.acquireAsync("r", TTL).join();
     lease.releaseAsync().join();
-    client
-        .usingAsync("r", TTL, inside -> CompletableFuture.completedFuture("done"))
-        .join();
+    client.usingAsync("r", TTL, inside -> CompletableFuture.completedFuture("done")).join();
 
     assertThat(node.verbs).containsExactly("grant", "release", "grant", "release");
   }
@@ -92,8 +89,7 @@ class CallersThreadTest {
             () ->
                 client.acquire(
                     LockRequest.builder("r").ttl(TTL).maxWait(LockRequest.FOREVER).build()));
-    await()
-        .until(() -> node.verbs.stream().anyMatch(verb -> verb.startsWith("grantInCaller")));
+    await().until(() -> node.verbs.stream().anyMatch(verb -> verb.startsWith("grantInCaller")));
     await()
         .until(
             () -> {
@@ -143,8 +139,7 @@ class CallersThreadTest {
   void interruptInsideTheNode_givesUp_keepsTheFlag_andLeavesNothing() {
     node.inside = () -> Thread.currentThread().interrupt();
 
-    assertThatThrownBy(() -> client.acquire("r", TTL))
-        .isInstanceOf(LockInterruptedException.class);
+    assertThatThrownBy(() -> client.acquire("r", TTL)).isInstanceOf(LockInterruptedException.class);
 
     assertThat(Thread.interrupted()).isTrue();
     assertThat(node.verbs).hasSize(2).last().isEqualTo("release");
