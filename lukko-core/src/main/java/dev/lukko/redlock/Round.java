@@ -102,11 +102,14 @@ abstract class Round<R> {
     }
     synchronized (this) {
       if (!decided) {
-        // A node that used this thread, and then went on elsewhere, has used up some of the time.
-        long left = patience == null ? timeoutNanos : patience.leftNanos();
-        timer = scheduler.schedule(this::expire, left);
+        timer = scheduler.schedule(this::expire, leftNanos());
       }
     }
+  }
+
+  /** A node that used this thread, and then went on elsewhere, has used up some of the time. */
+  private long leftNanos() {
+    return patience == null ? timeoutNanos : patience.leftNanos();
   }
 
   private void onReply(int index, R reply) {
