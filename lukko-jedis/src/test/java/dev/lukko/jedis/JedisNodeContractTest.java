@@ -11,7 +11,11 @@ class JedisNodeContractTest extends LockNodeContract {
   @Override
   protected StoreUnderTest openStore() {
     return RedisStore.start(
-        url -> JedisNode.builder().commandTimeout(Duration.ofSeconds(3)).connect(url),
+        url ->
+            JedisNode.builder()
+                .connectTimeout(Duration.ofSeconds(10))
+                .commandTimeout(Duration.ofSeconds(3))
+                .connect(url),
         RedisKeyFormat.PREFIXED::counter);
   }
 }

@@ -14,6 +14,7 @@ class JedisNodeOverRetryingClientContractTest extends LockNodeContract {
     return RedisStore.start(
         url ->
             JedisNode.builder()
+                .connectTimeout(Duration.ofSeconds(10))
                 .commandTimeout(Duration.ofSeconds(3))
                 .closeClient(true)
                 .over(Clients.retrying(url)),

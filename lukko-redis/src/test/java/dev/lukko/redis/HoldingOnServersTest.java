@@ -179,7 +179,7 @@ class HoldingOnServersTest {
   @EnumSource
   void bodyThrowsAfterTheLossThenItsExceptionIsSeen(EntryPoint entryPoint) {
     Redlock client = servers.client();
-    LockCall call = entryPoint.call(client, request(Duration.ofMillis(100), false));
+    LockCall call = entryPoint.call(client, request(Duration.ofMillis(500), false));
     await().until(() -> !call.lease().isValid());
     Exception failure = new Exception("by the body");
     Optional<Throwable> seen = call.finishWith(failure);

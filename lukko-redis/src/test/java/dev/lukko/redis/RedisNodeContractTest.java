@@ -11,7 +11,11 @@ class RedisNodeContractTest extends LockNodeContract {
   @Override
   protected StoreUnderTest openStore() {
     return RedisStore.start(
-        url -> RedisNode.builder().commandTimeout(Duration.ofSeconds(3)).connect(url),
+        url ->
+            RedisNode.builder()
+                .connectTimeout(Duration.ofSeconds(10))
+                .commandTimeout(Duration.ofSeconds(3))
+                .connect(url),
         RedisKeyFormat.PREFIXED::counter);
   }
 }

@@ -40,7 +40,7 @@ class ReleasingOnServersTest {
   @Test
   void releaseAfterExpiryReturnsAtOnceThoughAllServersAreStopped() {
     Redlock client = servers.client(builder -> builder.nodeTimeout(AGES));
-    Lease lease = client.acquire(request(Duration.ofMillis(100)));
+    Lease lease = client.acquire(request(Duration.ofMillis(500)));
     await().until(() -> !lease.isValid());
     servers.pause(1, 2, 3, 4, 5);
     assertThat(lease.release().status()).isEqualTo(Status.NOT_HELD);
@@ -87,7 +87,7 @@ class ReleasingOnServersTest {
   void staleHolderReleasesAndTheNextHoldersEntryStands(EntryPoint entryPoint) {
     Redlock client = servers.client();
     Redlock other = servers.client();
-    LockCall stale = entryPoint.call(client, request(Duration.ofMillis(100)));
+    LockCall stale = entryPoint.call(client, request(Duration.ofSeconds(1)));
     assertThat(stale.outcome()).isEqualTo(Outcome.GRANTED);
     LockRequest patient = LockRequest.builder(R).ttl(TTL).maxWait(AGES).build();
     try (Lease next = other.acquire(patient)) {
