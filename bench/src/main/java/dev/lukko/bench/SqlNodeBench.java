@@ -26,6 +26,7 @@ import javax.sql.DataSource;
 /** A row of a table as a lock, on PostgreSQL: beside the two statements sent by hand. */
 final class SqlNodeBench {
   private static final long TTL = 30_000;
+  private static final long PATIENCE = Duration.ofSeconds(1).toNanos();
   private static final int THREADS = 64;
   private static final String NOW =
       "CAST(date_part('epoch', clock_timestamp()) * 1000000 AS bigint)";
@@ -46,20 +47,26 @@ final class SqlNodeBench {
         Connection connection = server.getPostgresDatabase().getConnection()) {
       DataSource source = server.getPostgresDatabase();
       JdbcSchema.create(source);
-      try (JdbcNode node =
-              JdbcNode.builder(new OneConnection(connection).source()).maxConnections(1).build();
-          LockClient locks = Redlock.over(JdbcNode.connect(source));
+      // One is in use at a time: all subjects run in turn, on this thread.
+      DataSource one = new OneConnection(connection).source();
+      try (JdbcNode node = JdbcNode.builder(one).maxConnections(1).build();
+          LockClient locks =
+              Redlock.over(JdbcNode.builder(one).name("of Redlock").maxConnections(1).build());
           ByHand hand = new ByHand(connection)) {
-        cycle(node, "hand", 1);
-        cycle(node, "node", 1);
+        for (String name : List.of("hand", "blocking", "asynchronous")) {
+          cycle(node, name, 1);
+        }
         AtomicLong number = new AtomicLong(1);
         new SideBySide("A row as a lock on PostgreSQL, acquire and release", slices, operations)
             .subject("the two statements by hand", () -> hand.cycle("hand", "owner"))
             .subject(
-                "JdbcNode, on the same connection",
-                () -> cycle(node, "node", number.incrementAndGet()))
+                "JdbcNode, same connection, by the blocking verbs",
+                () -> cycleInCaller(node, "blocking", number.incrementAndGet()))
             .subject(
-                "Redlock over one JdbcNode, with fencing token",
+                "JdbcNode, same connection, by the asynchronous verbs",
+                () -> cycle(node, "asynchronous", number.incrementAndGet()))
+            .subject(
+                "Redlock over one JdbcNode, same connection, with token",
                 () -> locks.acquire("lukko", Duration.ofMillis(TTL)).release())
             .run(out);
       }
@@ -71,7 +78,8 @@ final class SqlNodeBench {
     out.printf(Locale.ROOT, "%n%d threads, each on a name of its own%n", THREADS);
     for (int connections : new int[] {1, 2, 4, 8}) {
       List<Double> byHand = new ArrayList<>();
-      List<Double> byNode = new ArrayList<>();
+      List<Double> blocking = new ArrayList<>();
+      List<Double> asynchronous = new ArrayList<>();
       try (JdbcNode node =
               JdbcNode.builder(source).maxConnections(connections).queueCapacity(1_000).build();
           HandPool pool = new HandPool(source, connections)) {
@@ -81,20 +89,25 @@ final class SqlNodeBench {
         }
         for (int slice = -1; slice < slices; slice++) { // The first warms up.
           double hand = rate(thread -> pool.cycle("h" + thread));
-          double lukko = rate(thread -> cycle(node, "n" + thread, 1));
+          double inCaller = rate(thread -> cycleInCaller(node, "n" + thread, 1));
+          double inWorkers = rate(thread -> cycle(node, "n" + thread, 1));
           if (slice >= 0) {
             byHand.add(hand);
-            byNode.add(lukko);
+            blocking.add(inCaller);
+            asynchronous.add(inWorkers);
           }
         }
       }
       out.printf(
           Locale.ROOT,
-          "  %2d connections: by hand %6.0f, JdbcNode %6.0f cycles/s, ratio %.2f%n",
+          "  %2d connections: by hand %6.0f, JdbcNode blocking %6.0f, asynchronous %6.0f cycles/s,"
+              + " ratios %.2f, %.2f%n",
           connections,
           median(byHand),
-          median(byNode),
-          median(byNode) / median(byHand));
+          median(blocking),
+          median(asynchronous),
+          median(blocking) / median(byHand),
+          median(asynchronous) / median(byHand));
     }
   }
 
@@ -139,11 +152,26 @@ final class SqlNodeBench {
     return cycles.get() / ((System.nanoTime() - start) / 1e9);
   }
 
+  private static LockEntry entry(String name) {
+    return LockEntry.exclusive(List.of(name), "owner-of-" + name);
+  }
+
   private static void cycle(JdbcNode node, String name, long proposal) {
-    LockEntry entry = LockEntry.exclusive(List.of(name), "owner-of-" + name);
+    LockEntry entry = entry(name);
     GrantReply granted =
         node.grant(new GrantRequest(entry, TTL, proposal)).toCompletableFuture().join();
-    ReleaseReply released = node.release(entry).toCompletableFuture().join();
+    check(granted, node.release(entry).toCompletableFuture().join());
+  }
+
+  /** What the blocking calls of a client do. */
+  private static void cycleInCaller(JdbcNode node, String name, long proposal) {
+    LockEntry entry = entry(name);
+    GrantRequest request = new GrantRequest(entry, TTL, proposal);
+    GrantReply granted = node.grantInCaller(request, PATIENCE).toCompletableFuture().join();
+    check(granted, node.releaseInCaller(entry, PATIENCE).toCompletableFuture().join());
+  }
+
+  private static void check(GrantReply granted, ReleaseReply released) {
     if (!(granted instanceof GrantReply.Granted) || !(released instanceof ReleaseReply.Released)) {
       throw new IllegalStateException(granted + ", " + released);
     }

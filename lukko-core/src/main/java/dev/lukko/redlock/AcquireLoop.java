@@ -90,8 +90,13 @@ final class AcquireLoop {
     return request.resources();
   }
 
-  /** Begins. The future ends with the lease or the failure; ending it otherwise ends the call. */
-  CompletableFuture<Lease> start() {
+  /**
+   * Begins. The future ends with the lease or the failure; ending it otherwise ends the call.
+   *
+   * @param inCaller whether this thread does nothing else than wait, so that the only node of a
+   *     client may use it for the first round; later rounds begin in other threads
+   */
+  CompletableFuture<Lease> start(boolean inCaller) {
     result.whenComplete(
         (lease, failure) -> {
           if (end()) { // Cancelled or completed from outside, by a timeout for example.
@@ -104,7 +109,7 @@ final class AcquireLoop {
       }
       beginToWait();
     } else {
-      ask();
+      ask(inCaller);
     }
     return result;
   }
@@ -119,10 +124,14 @@ final class AcquireLoop {
   // ---- asking
 
   private void ask() {
+    ask(false);
+  }
+
+  private void ask(boolean inCaller) {
     context.waitRoom.asking(this);
     GrantRound asked;
     try {
-      asked = newRound();
+      asked = newRound(inCaller);
     } catch (LockException impossible) {
       fail(impossible);
       return;
@@ -142,7 +151,7 @@ final class AcquireLoop {
     }
   }
 
-  private GrantRound newRound() {
+  private GrantRound newRound(boolean inCaller) {
     // Before the proposal: one that grew old in a pause must count as elapsed time, or a node that
     // was in quarantine meanwhile would take it for new.
     long roundStartNanos = context.ticker.nanoTime();
@@ -155,14 +164,16 @@ final class AcquireLoop {
             TimeUnit.NANOSECONDS.toMillis(ttlNanos),
             context.proposals.next(resources()),
             ticket);
+    long timeoutNanos = context.settings.nodeTimeoutNanos(ttlNanos);
     return new GrantRound(
         context,
-        context.settings.nodeTimeoutNanos(ttlNanos),
+        timeoutNanos,
         grant,
         roundStartNanos,
         roundWallStartMicros,
         this::onVotes,
-        this::onMistake);
+        this::onMistake,
+        inCaller ? Patience.ofCaller(context, timeoutNanos) : null);
   }
 
   private void onVotes(GrantRound voted, Tally tally) {

@@ -60,7 +60,7 @@ final class ConfirmRound extends Round<ConfirmReply> {
   }
 
   @Override
-  CompletionStage<ConfirmReply> ask(int index, LockNode node) {
+  CompletionStage<ConfirmReply> ask(int index, LockNode node, @Nullable Patience patience) {
     return node.confirm(entry, counter);
   }
 

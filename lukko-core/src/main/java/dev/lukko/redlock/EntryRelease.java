@@ -37,7 +37,15 @@ final class EntryRelease {
 
   /** Releases the entry at one node. */
   CompletionStage<ReleaseReply> send(int node) {
-    CompletionStage<ReleaseReply> reply = nodes.get(node).release(entry);
+    return send(node, null);
+  }
+
+  /** The same; with a patience, in this thread if the node likes to. */
+  CompletionStage<ReleaseReply> send(int node, @Nullable Patience patience) {
+    CompletionStage<ReleaseReply> reply =
+        patience == null
+            ? nodes.get(node).release(entry)
+            : nodes.get(node).releaseInCaller(entry, patience.leftNanos());
     sent.set(node, reply);
     return reply;
   }

@@ -103,7 +103,7 @@ final class ExtendRound extends Round<ExtendReply> {
   }
 
   @Override
-  CompletionStage<ExtendReply> ask(int index, LockNode node) {
+  CompletionStage<ExtendReply> ask(int index, LockNode node, @Nullable Patience patience) {
     return node.extend(hold.entry(), ttlMillis);
   }
 

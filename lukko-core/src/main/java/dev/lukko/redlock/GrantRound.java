@@ -45,8 +45,9 @@ final class GrantRound extends Round<GrantReply> {
       long startNanos,
       long wallStartMicros,
       BiConsumer<GrantRound, Tally> onDecided,
-      Consumer<RuntimeException> onMistake) {
-    super(context.nodes, timeoutNanos);
+      Consumer<RuntimeException> onMistake,
+      @Nullable Patience patience) {
+    super(context.nodes, timeoutNanos, patience);
     this.admission = context.admission;
     this.states = context.nodeStates;
     this.releases = context.releases;
@@ -141,8 +142,10 @@ final class GrantRound extends Round<GrantReply> {
   }
 
   @Override
-  CompletionStage<GrantReply> ask(int index, LockNode node) {
-    return node.grant(request);
+  CompletionStage<GrantReply> ask(int index, LockNode node, @Nullable Patience patience) {
+    return patience == null
+        ? node.grant(request)
+        : node.grantInCaller(request, patience.leftNanos());
   }
 
   @Override

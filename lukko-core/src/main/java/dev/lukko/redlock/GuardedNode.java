@@ -94,6 +94,11 @@ final class GuardedNode implements LockNode {
   }
 
   @Override
+  public CompletionStage<GrantReply> grantInCaller(GrantRequest request, long patienceNanos) {
+    return started(() -> node.grantInCaller(request, patienceNanos), Unknown::new);
+  }
+
+  @Override
   public CompletionStage<ConfirmReply> confirm(LockEntry entry, long counter) {
     return guarded(() -> node.confirm(entry, counter), Unknown::new);
   }
@@ -110,7 +115,16 @@ final class GuardedNode implements LockNode {
 
   @Override
   public CompletionStage<ReleaseReply> release(LockEntry entry) {
-    CompletionStage<ReleaseReply> reply = started(() -> node.release(entry), Unknown::new);
+    return noted(() -> node.release(entry));
+  }
+
+  @Override
+  public CompletionStage<ReleaseReply> releaseInCaller(LockEntry entry, long patienceNanos) {
+    return noted(() -> node.releaseInCaller(entry, patienceNanos));
+  }
+
+  private CompletionStage<ReleaseReply> noted(Supplier<CompletionStage<ReleaseReply>> release) {
+    CompletionStage<ReleaseReply> reply = started(release, Unknown::new);
     releases.add(reply);
     return reply;
   }

@@ -374,7 +374,17 @@ final class Hold {
 
   // ---- release
 
+  /** Ends the hold for a caller that goes on. */
   CompletableFuture<ReleaseOutcome> release() {
+    return release(false);
+  }
+
+  /** Ends the hold for a caller that waits; its only node may use this thread. */
+  CompletableFuture<ReleaseOutcome> releaseInCaller() {
+    return release(true);
+  }
+
+  private CompletableFuture<ReleaseOutcome> release(boolean inCaller) {
     isValid(); // An expired hold is lost before it is released.
     CompletableFuture<ReleaseOutcome> outcome = new CompletableFuture<>();
     boolean live;
@@ -391,12 +401,14 @@ final class Hold {
     }
     end();
     if (live) {
+      long timeoutNanos = context.settings.nodeTimeoutNanos(watchdog.ttlNanos());
       new ReleaseRound(
               context.nodes,
-              context.settings.nodeTimeoutNanos(watchdog.ttlNanos()),
+              timeoutNanos,
               entryRelease,
               (round, ended) -> onReleased(ended, round.watchers(), outcome),
-              outcome::completeExceptionally)
+              outcome::completeExceptionally,
+              inCaller ? Patience.ofCaller(context, timeoutNanos) : null)
           .start(context.scheduler);
     } else {
       entryRelease.sendToAll();

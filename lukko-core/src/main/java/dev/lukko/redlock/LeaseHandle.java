@@ -89,7 +89,7 @@ final class LeaseHandle implements Lease {
   @Override
   public ReleaseOutcome release() {
     givenBack.set(true);
-    return hold.release().join();
+    return hold.releaseInCaller().join();
   }
 
   @Override
@@ -111,7 +111,7 @@ final class LeaseHandle implements Lease {
   @Override
   public void close() {
     boolean first = givenBack.compareAndSet(false, true);
-    ReleaseOutcome outcome = hold.release().join();
+    ReleaseOutcome outcome = hold.releaseInCaller().join();
     if (first && outcome.status() == ReleaseOutcome.Status.NOT_HELD) {
       throw hold.notHeld(); // Lost before, or found lost by the nodes' answers.
     }

@@ -105,7 +105,11 @@ public final class Redlock implements LockClient {
   @Override
   public Lease acquire(LockRequest request) {
     AcquireLoop loop = newLoop(request, Acquirer.blocking(context.settings.traceLeaks()));
-    CompletableFuture<Lease> future = start(loop);
+    boolean mayBlock = !Thread.currentThread().isInterrupted();
+    CompletableFuture<Lease> future = start(loop, mayBlock);
+    if (mayBlock && Thread.currentThread().isInterrupted()) {
+      throw interruptedInside(loop, future);
+    }
     try {
       return future.get();
     } catch (InterruptedException interrupt) {
@@ -125,9 +129,19 @@ public final class Redlock implements LockClient {
     }
   }
 
+  /** The interrupt came while a node used this thread: what was granted meanwhile goes back. */
+  private static LockException interruptedInside(
+      AcquireLoop loop, CompletableFuture<Lease> future) {
+    LockException interrupted = loop.interrupt();
+    if (future.isDone() && !future.isCompletedExceptionally()) {
+      future.join().releaseAsync();
+    }
+    return interrupted;
+  }
+
   @Override
   public CompletableFuture<Lease> acquireAsync(LockRequest request) {
-    return start(newLoop(request, Acquirer.asynchronous(context.settings.traceLeaks())));
+    return start(newLoop(request, Acquirer.asynchronous(context.settings.traceLeaks())), false);
   }
 
   private AcquireLoop newLoop(LockRequest request, Acquirer acquirer) {
@@ -141,13 +155,13 @@ public final class Redlock implements LockClient {
     return new AcquireLoop(context, request, description, acquirer);
   }
 
-  private CompletableFuture<Lease> start(AcquireLoop loop) {
+  private CompletableFuture<Lease> start(AcquireLoop loop, boolean inCaller) {
     acquiring.add(loop);
     if (closed) {
       acquiring.remove(loop);
       return CompletableFuture.failedFuture(closedWhile(loop));
     }
-    CompletableFuture<Lease> future = loop.start();
+    CompletableFuture<Lease> future = loop.start(inCaller);
     future.whenComplete((lease, failure) -> acquiring.remove(loop));
     return future;
   }

@@ -23,8 +23,9 @@ final class ReleaseRound extends Round<ReleaseReply> {
       long timeoutNanos,
       EntryRelease release,
       BiConsumer<ReleaseRound, ReleaseOutcome> onOutcome,
-      Consumer<RuntimeException> onMistake) {
-    super(nodes, timeoutNanos);
+      Consumer<RuntimeException> onMistake,
+      @Nullable Patience patience) {
+    super(nodes, timeoutNanos, patience);
     this.release = release;
     this.onOutcome = onOutcome;
     this.onMistake = onMistake;
@@ -42,8 +43,8 @@ final class ReleaseRound extends Round<ReleaseReply> {
   }
 
   @Override
-  CompletionStage<ReleaseReply> ask(int index, LockNode node) {
-    return release.send(index);
+  CompletionStage<ReleaseReply> ask(int index, LockNode node, @Nullable Patience patience) {
+    return release.send(index, patience);
   }
 
   @Override

@@ -21,22 +21,37 @@ abstract class Round<R> {
   private final List<LockNode> nodes;
   private final List<@Nullable R> replies;
   private final long timeoutNanos;
+  private final @Nullable Patience patience;
   private boolean decided;
   private boolean timedOut;
   private boolean @Nullable [] tardy;
   private Scheduler.@Nullable Timer timer;
 
   Round(List<LockNode> nodes, long timeoutNanos) {
+    this(nodes, timeoutNanos, null);
+  }
+
+  /**
+   * A round.
+   *
+   * @param patience that of the calling thread, or null if no node may use it
+   */
+  Round(List<LockNode> nodes, long timeoutNanos, @Nullable Patience patience) {
     this.nodes = nodes;
     this.timeoutNanos = timeoutNanos;
+    this.patience = patience;
     this.replies = new ArrayList<>(nodes.size());
     for (int i = 0; i < nodes.size(); i++) {
       replies.add(null);
     }
   }
 
-  /** Sends the request to one node. */
-  abstract CompletionStage<? extends R> ask(int index, LockNode node);
+  /**
+   * Sends the request to one node.
+   *
+   * @param patience that of this thread, if the node may use it for the request
+   */
+  abstract CompletionStage<? extends R> ask(int index, LockNode node, @Nullable Patience patience);
 
   /** The reply that stands for a node that did not answer properly. */
   abstract R unknown(String detail, @Nullable Throwable cause);
@@ -70,7 +85,7 @@ abstract class Round<R> {
     List<CompletionStage<? extends R>> stages = new ArrayList<>(nodes.size());
     try {
       for (int i = 0; i < nodes.size(); i++) {
-        stages.add(ask(i, nodes.get(i)));
+        stages.add(ask(i, nodes.get(i), patience));
       }
     } finally {
       asked();
@@ -87,9 +102,14 @@ abstract class Round<R> {
     }
     synchronized (this) {
       if (!decided) {
-        timer = scheduler.schedule(this::expire, timeoutNanos);
+        timer = scheduler.schedule(this::expire, leftNanos());
       }
     }
+  }
+
+  /** A node that used this thread, and then went on elsewhere, has used up some of the time. */
+  private long leftNanos() {
+    return patience == null ? timeoutNanos : patience.leftNanos();
   }
 
   private void onReply(int index, R reply) {

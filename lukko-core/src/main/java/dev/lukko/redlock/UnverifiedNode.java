@@ -44,6 +44,11 @@ final class UnverifiedNode implements LockNode {
     return verified ? node.grant(request) : node.status().thenCompose(s -> verify(request, s));
   }
 
+  @Override
+  public CompletionStage<GrantReply> grantInCaller(GrantRequest request, long patienceNanos) {
+    return verified ? node.grantInCaller(request, patienceNanos) : grant(request);
+  }
+
   /**
    * Asks the others anew: they may have been restarted, under another identity, since the start.
    */
@@ -112,6 +117,11 @@ final class UnverifiedNode implements LockNode {
   @Override
   public CompletionStage<ReleaseReply> release(LockEntry entry) {
     return node.release(entry);
+  }
+
+  @Override
+  public CompletionStage<ReleaseReply> releaseInCaller(LockEntry entry, long patienceNanos) {
+    return node.releaseInCaller(entry, patienceNanos);
   }
 
   @Override

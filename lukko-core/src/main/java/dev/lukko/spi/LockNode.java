@@ -12,9 +12,10 @@ import java.util.concurrent.CompletionStage;
  * <ul>
  *   <li>Each verb is one atomic step at the store, applied to all resources of the entry or to
  *       none, and costs one round trip.
- *   <li>A verb never blocks its caller and never throws; whatever goes wrong is a {@link Failed} or
- *       an {@link Unknown}. Every stage completes at some time, even if the server hangs for ever;
- *       the caller has its own, shorter timeout and goes on without the reply.
+ *   <li>A verb never blocks its caller, but for {@link #grantInCaller} and {@link
+ *       #releaseInCaller}, and never throws; whatever goes wrong is a {@link Failed} or an {@link
+ *       Unknown}. Every stage completes at some time, even if the server hangs for ever; the caller
+ *       has its own, shorter timeout and goes on without the reply.
  *   <li>A request is sent once. It is never repeated by the driver, since a repetition could be
  *       applied after the release that followed it.
  *   <li>A release is applied after the grant of the same owner that was sent before it. If it
@@ -64,6 +65,31 @@ public interface LockNode extends AutoCloseable {
 
   /** Deletes whatever the owner holds of the resources; touches nobody else's entry. */
   CompletionStage<ReleaseReply> release(LockEntry entry);
+
+  /**
+   * Grants as {@link #grant} does, for a caller that has nothing else to do than to wait for this
+   * one reply. The node may run the request in the calling thread and block it, for {@code
+   * patienceNanos} at the most, or go on elsewhere and give a stage that is not complete yet. All
+   * other rules hold: an entry is sent by this verb or by the other one, never by both, and the
+   * release of the same owner comes behind it. By default nothing is run in the caller.
+   *
+   * @param patienceNanos how long the caller may be blocked, in nanoseconds; zero or less means not
+   *     at all
+   */
+  default CompletionStage<GrantReply> grantInCaller(GrantRequest request, long patienceNanos) {
+    return grant(request);
+  }
+
+  /**
+   * Releases as {@link #release} does, for a caller that waits as that of {@link #grantInCaller}
+   * does. By default nothing is run in the caller.
+   *
+   * @param patienceNanos how long the caller may be blocked, in nanoseconds; zero or less means not
+   *     at all
+   */
+  default CompletionStage<ReleaseReply> releaseInCaller(LockEntry entry, long patienceNanos) {
+    return release(entry);
+  }
 
   /**
    * Gives up a place in the line of fair waiters. Nothing happens if there is none. By default

@@ -56,7 +56,7 @@ class RoundTest {
     }
 
     @Override
-    CompletionStage<String> ask(int index, LockNode node) {
+    CompletionStage<String> ask(int index, LockNode node, @Nullable Patience patience) {
       return replies.get(index);
     }
 

@@ -18,11 +18,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs requests on the node's few threads, each with a connection of its own.
+ * Runs requests on the node's few threads, or in the thread of a caller that waits anyway, each
+ * with a connection of its own.
  *
  * <p>Blocking happens here and nowhere else, and all of it has an end: a request that has not been
  * answered by its deadline is given up by the timer, and its connection is aborted, whatever the
- * thread is stuck in.
+ * thread is stuck in. A caller makes one attempt on a connection that is there; what needs more
+ * than that, a connection, a pause or a second attempt, is a worker's.
  */
 final class Dispatcher {
   private static final System.Logger LOG = System.getLogger(Dispatcher.class.getName());
@@ -30,18 +32,18 @@ final class Dispatcher {
   private static final long MAX_SWEEP_NANOS = 100_000_000L;
   private static final long MAX_BACK_OFF_MICROS = 100_000L;
   private static final int FREE_RETRIES = 2;
-  private static final int DEFAULT_CONNECTIONS = 4;
 
   private final JdbcSettings settings;
   private final Sessions sessions;
   private final Ticker ticker;
   private final Scheduler scheduler;
   private final ThreadPoolExecutor workers;
+  private final Attempts attempts;
+  private final Callers callers;
   private final OwnerLanes lanes = new OwnerLanes();
   private final Set<Request<?>> inFlight = ConcurrentHashMap.newKeySet();
   private final AtomicInteger load = new AtomicInteger();
   private final AtomicBoolean sweeping = new AtomicBoolean();
-  private final AtomicBoolean reaping = new AtomicBoolean();
   private final CountDownLatch stop = new CountDownLatch(1);
   private final long sweepNanos;
 
@@ -55,6 +57,11 @@ final class Dispatcher {
     this.sessions = sessions;
     this.ticker = ticker;
     this.scheduler = scheduler;
+    Pace pace = new Pace();
+    this.attempts =
+        new Attempts(
+            sessions, new Reaper(sessions, scheduler, settings.idleMillis()), pace, ticker);
+    this.callers = new Callers(sessions, pace);
     this.sweepNanos =
         Math.max(
             MIN_SWEEP_NANOS,
@@ -64,8 +71,8 @@ final class Dispatcher {
     // been idle wait for a moment before it sleeps, which is half of the price of a hand-over.
     workers =
         new ThreadPoolExecutor(
-            connections(settings),
-            connections(settings),
+            settings.connections(),
+            settings.connections(),
             settings.idleMillis(),
             TimeUnit.MILLISECONDS,
             new LinkedTransferQueue<>(),
@@ -75,10 +82,6 @@ final class Dispatcher {
               return thread;
             });
     workers.allowCoreThreadTimeOut(true);
-  }
-
-  private static int connections(JdbcSettings settings) {
-    return settings.maxConnections() > 0 ? settings.maxConnections() : DEFAULT_CONNECTIONS;
   }
 
   /** Adjusts the number of threads to the database, now that it may be known. */
@@ -98,25 +101,90 @@ final class Dispatcher {
   }
 
   void submit(Request<?> request) {
+    if (admit(request)) {
+      sweepSoon();
+      if (lanes.enter(request)) {
+        handOver(request);
+      }
+    }
+  }
+
+  /**
+   * The same for a caller that waits for the reply: runs the request in this thread, if a quick
+   * answer can be counted on and no other request has to wait for it.
+   *
+   * @param patienceNanos how long the caller can be blocked
+   */
+  void submitInCaller(Request<?> request, long patienceNanos) {
+    // With more requests than connections, a caller would only get into the way of the workers.
+    Session session =
+        load.get() < workers.getMaximumPoolSize() ? callers.sessionAtHand(patienceNanos) : null;
+    if (session == null) {
+      submit(request);
+    } else if (!admit(request)) {
+      sessions.giveBack(session);
+    } else if (!lanes.enter(request)) {
+      sessions.giveBack(session);
+      sweepSoon();
+    } else {
+      runInCaller(request, session, patienceNanos);
+    }
+  }
+
+  private <T> void runInCaller(Request<T> request, Session session, long patienceNanos) {
+    long nanos = Math.min(patienceNanos, settings.requestTimeoutMillis() * 1_000_000L);
+    request.endBy(ticker.nanoTime() + nanos);
+    Scheduler.Timer timer =
+        scheduler.schedule(
+            () -> expire(request, "timeout after " + nanos / 1_000_000L + " ms"), nanos);
+    T reply = null;
+    NodeFault fault = null;
+    try {
+      request.connectInCaller(); // If it was given up already, the attempt finds that.
+      reply = attempts.run(request, session);
+    } catch (Again again) {
+      if (request.queueAgain()) {
+        sweepSoon();
+        handOver(request);
+        return;
+      }
+    } catch (GivenUp outcome) {
+      fault = outcome.fault();
+    } catch (RuntimeException bug) {
+      fault = unexpected(bug);
+    } finally {
+      timer.cancel();
+    }
+    Request<?> next = left(request);
+    if (next != null) {
+      handOver(next);
+    }
+    end(request, reply, fault);
+  }
+
+  /** Whether the request is on its way; if not, it was refused. */
+  private boolean admit(Request<?> request) {
     if (isClosed()) {
       request.refuse("the node is closed");
-      return;
+      return false;
     }
     int limit = workers.getMaximumPoolSize() + settings.queueCapacity();
     if (load.incrementAndGet() > limit) {
       load.decrementAndGet();
       request.refuse("queue full: " + limit + " requests are on their way; not sent");
-      return;
+      return false;
     }
     inFlight.add(request);
-    sweepSoon();
-    if (lanes.enter(request)) {
-      try {
-        workers.execute(() -> runLane(request));
-      } catch (java.util.concurrent.RejectedExecutionException closing) {
-        for (Request<?> next = request; next != null; next = left(next)) {
-          next.refuse("the node is closed");
-        }
+    return true;
+  }
+
+  /** Lets a worker run what is the first of its lane. */
+  private void handOver(Request<?> request) {
+    try {
+      workers.execute(() -> runLane(request));
+    } catch (java.util.concurrent.RejectedExecutionException closing) {
+      for (Request<?> next = request; next != null; next = left(next)) {
+        next.refuse("the node is closed");
       }
     }
   }
@@ -145,12 +213,21 @@ final class Dispatcher {
     } catch (GivenUp outcome) {
       fault = outcome.fault();
     } catch (RuntimeException bug) {
-      LOG.log(System.Logger.Level.ERROR, "a request failed in an unexpected way", bug);
-      fault = new Unknown(describe(bug), bug);
+      fault = unexpected(bug);
     } finally {
       request.detach();
       next = left(request);
     }
+    end(request, reply, fault);
+    return next;
+  }
+
+  private static NodeFault unexpected(RuntimeException bug) {
+    LOG.log(System.Logger.Level.ERROR, "a request failed in an unexpected way", bug);
+    return new Unknown(Attempts.describe(bug), bug);
+  }
+
+  private static <T> void end(Request<T> request, @Nullable T reply, @Nullable NodeFault fault) {
     if (request.end()) {
       if (fault != null) {
         request.publish(fault);
@@ -158,44 +235,33 @@ final class Dispatcher {
         request.publish(reply);
       }
     }
-    return next;
   }
 
   /** The reply; null if the request was given up meanwhile by the timer. */
   private <T> @Nullable T perform(Request<T> request) throws GivenUp {
     for (int attempt = 1; ; attempt++) {
       SQLException conflict = null;
-      Session session = connect();
+      Session session = connect(request);
       if (session != null) {
-        if (!request.send(session)) {
-          sessions.giveBack(session);
-          return null;
-        }
         try {
-          T reply = request.attempt(session);
-          if (!request.answered()) {
-            sessions.discard(session);
-            return null;
-          }
-          keep(session);
-          if (reply != null) {
-            return reply;
-          }
-        } catch (SQLException | RuntimeException failure) {
-          conflict = judged(session, request, failure);
+          return attempts.run(request, session);
+        } catch (Again again) {
+          conflict = again.conflict();
         }
       }
       if (!backOff(request, attempt)) {
-        String why = conflict == null ? "rows changed meanwhile" : describe(conflict);
+        String why = conflict == null ? "rows changed meanwhile" : Attempts.describe(conflict);
         throw new GivenUp(new Failed("gave up after " + attempt + " attempts: " + why, conflict));
       }
     }
   }
 
   /** A connection; null if getting one failed in a way that is worth another attempt. */
-  private @Nullable Session connect() throws GivenUp {
+  private @Nullable Session connect(Request<?> request) throws GivenUp {
     try {
-      return sessions.take();
+      return sessions.take(request.deadlineNanos() - ticker.nanoTime());
+    } catch (InterruptedException given) {
+      throw new GivenUp(new Failed("all connections of the node are busy; not sent", given));
     } catch (SQLException | RuntimeException failure) {
       Dialect dialect = sessions.dialect();
       if (dialect != null
@@ -203,33 +269,7 @@ final class Dispatcher {
           && dialect.traits().isConflict(answer)) {
         return null;
       }
-      throw new GivenUp(new Failed(describe(failure), failure));
-    }
-  }
-
-  /** A failure that is worth another attempt; all others end the request. */
-  private SQLException judged(Session session, Request<?> request, Exception failure)
-      throws GivenUp {
-    boolean certain = failure instanceof SQLException answer && session.traits().isCertain(answer);
-    boolean known = certain || !session.isInDoubt();
-    if (!request.answered() || !certain) {
-      sessions.discard(session);
-    } else {
-      keep(session);
-    }
-    if (!known) {
-      throw new GivenUp(new Unknown(describe(failure), failure));
-    }
-    if (failure instanceof SQLException answer && session.traits().isConflict(answer)) {
-      return answer;
-    }
-    throw new GivenUp(new Failed(describe(failure), failure));
-  }
-
-  private void keep(Session session) {
-    sessions.giveBack(session);
-    if (reaping.compareAndSet(false, true)) {
-      reapLater();
+      throw new GivenUp(new Failed(Attempts.describe(failure), failure));
     }
   }
 
@@ -278,24 +318,7 @@ final class Dispatcher {
     // Databases inside this process work on files, which an interrupt closes for everybody.
     Dialect dialect = sessions.dialect();
     boolean interrupt = dialect == Dialect.POSTGRES || dialect == Dialect.MYSQL;
-    request.expire(request.verb() + ": " + why, scheduler::execute, interrupt);
-  }
-
-  private void reapLater() {
-    scheduler.schedule(
-        () -> scheduler.execute(this::reap), settings.idleMillis() * 1_000_000L / 2 + 1);
-  }
-
-  private void reap() {
-    sessions.closeIdle();
-    if (sessions.hasIdle()) {
-      reapLater();
-      return;
-    }
-    reaping.set(false);
-    if (sessions.hasIdle() && reaping.compareAndSet(false, true)) {
-      reapLater();
-    }
+    request.expire(request.verb() + ": " + why, interrupt);
   }
 
   /**
@@ -343,34 +366,15 @@ final class Dispatcher {
     }
   }
 
+  /** Whether no worker is left, and no caller inside. */
   private boolean ended(long millis) {
+    long end = ticker.nanoTime() + millis * 1_000_000L;
     try {
-      return workers.awaitTermination(millis, TimeUnit.MILLISECONDS);
+      return workers.awaitTermination(millis, TimeUnit.MILLISECONDS)
+          && sessions.awaitReturn(end - ticker.nanoTime());
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
       return false;
-    }
-  }
-
-  static String describe(Throwable failure) {
-    String text = failure.getClass().getSimpleName() + ": " + failure.getMessage();
-    return failure instanceof SQLException sql && sql.getSQLState() != null
-        ? text + " [" + sql.getSQLState() + "]"
-        : text;
-  }
-
-  /** The end of a request that has no reply of its own. */
-  private static final class GivenUp extends Exception {
-    private static final long serialVersionUID = 1L;
-    private final transient NodeFault fault;
-
-    GivenUp(NodeFault fault) {
-      super(fault.detail(), fault.cause(), false, false);
-      this.fault = fault;
-    }
-
-    NodeFault fault() {
-      return fault;
     }
   }
 }

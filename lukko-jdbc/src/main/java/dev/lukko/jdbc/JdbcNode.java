@@ -17,7 +17,6 @@ import dev.lukko.time.Scheduler;
 import dev.lukko.time.Ticker;
 import java.sql.SQLException;
 import java.util.EnumSet;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -44,9 +43,12 @@ import org.jspecify.annotations.Nullable;
  * <p>Give the node a small data source of its own. With the application's pool it works, but a pool
  * that is exhausted by the holders of locks cannot serve their releases.
  *
- * <p>Blocking calls run on daemon threads named {@code lukko-jdbc-...}. A request that was not
- * answered within the request timeout is given up, and its connection with it; every stage
- * completes, in one of these threads. Instances are thread-safe.
+ * <p>Blocking calls run on daemon threads named {@code lukko-jdbc-...}, and stages complete in one
+ * of these threads. On PostgreSQL, MySQL and MariaDB a caller that waits anyway, as every blocking
+ * call of a client with one node does, runs its statement itself while the server answers quickly
+ * ({@link #grantInCaller}); the stage then completes in its thread. A request that was not answered
+ * within the request timeout is given up, and its connection with it; every stage completes.
+ * Instances are thread-safe.
  *
  * <p>On PostgreSQL, waiters are woken by LISTEN and NOTIFY, over one more connection from the first
  * wait on. Readers' entries ({@link Capability#SHARED}) work everywhere, fair lines nowhere.
@@ -58,7 +60,6 @@ public final class JdbcNode implements LockNode {
 
   private static final System.Logger LOG = System.getLogger(JdbcNode.class.getName());
   private static final AtomicInteger NUMBER = new AtomicInteger();
-  private static final int MAX_LENGTH = 255;
   private static final long MAX_GRACE_MILLIS = 500;
 
   private final JdbcSettings settings;
@@ -83,7 +84,7 @@ public final class JdbcNode implements LockNode {
     this.sessions = new Sessions(source, settings, ticker, scheduler::execute);
     this.dispatcher = new Dispatcher(threadName, settings, sessions, ticker, scheduler);
     this.holds = new Holds(ticker, settings.requestTimeoutMillis() * 1_000_000L);
-    this.kept = new KeptReleases(ticker, scheduler, holds, this::sendRelease);
+    this.kept = new KeptReleases(ticker, scheduler, holds, entry -> sendRelease(entry, 0));
     this.purge = new Purge(dispatcher, settings.retentionMillis());
     this.single = new SingleVerbs(settings.notifications());
     this.locked = new LockedVerbs(settings.notifications());
@@ -166,8 +167,23 @@ public final class JdbcNode implements LockNode {
 
   @Override
   public CompletionStage<GrantReply> grant(GrantRequest request) {
+    return grant(request, 0);
+  }
+
+  /**
+   * Grants, and runs the statement in this thread if the server has answered quickly before, a
+   * connection is idle, and no other request of the owner is on its way: one attempt, whose
+   * connection is aborted when the patience is over. Everything else is a worker's, as in {@link
+   * #grant}. On H2 and SQLite it always is.
+   */
+  @Override
+  public CompletionStage<GrantReply> grantInCaller(GrantRequest request, long patienceNanos) {
+    return grant(request, patienceNanos);
+  }
+
+  private CompletionStage<GrantReply> grant(GrantRequest request, long patienceNanos) {
     LockEntry entry = request.entry();
-    Failed unfit = unfit(entry);
+    Failed unfit = Storable.unfit(entry);
     if (unfit != null) {
       return CompletableFuture.completedFuture(unfit);
     }
@@ -183,35 +199,41 @@ public final class JdbcNode implements LockNode {
           }
           return reply;
         },
-        fault -> doubted(entry, fault));
+        fault -> doubted(entry, fault),
+        patienceNanos);
   }
 
   @Override
   public CompletionStage<ConfirmReply> confirm(LockEntry entry, long counter) {
-    Failed unfit = unfit(entry, counter);
+    Failed unfit = Storable.unfit(entry, counter);
     return unfit != null
         ? CompletableFuture.completedFuture(unfit)
         : submit(
             "confirm",
             entry,
             session -> verbs(entry).confirm(session, entry, counter),
-            fault -> fault);
+            fault -> fault,
+            0);
   }
 
   @Override
   public CompletionStage<ExtendReply> extend(LockEntry entry, long ttlMillis) {
-    Failed unfit = unfit(entry);
+    Failed unfit = Storable.unfit(entry);
     if (unfit != null) {
       return CompletableFuture.completedFuture(unfit);
     }
     holds.asked(entry, ttlMillis);
     return submit(
-        "extend", entry, session -> verbs(entry).extend(session, entry, ttlMillis), fault -> fault);
+        "extend",
+        entry,
+        session -> verbs(entry).extend(session, entry, ttlMillis),
+        fault -> fault,
+        0);
   }
 
   @Override
   public CompletionStage<ExtendReply> repair(LockEntry entry, long ttlMillis, long counter) {
-    Failed unfit = unfit(entry, counter);
+    Failed unfit = Storable.unfit(entry, counter);
     if (unfit != null) {
       return CompletableFuture.completedFuture(unfit);
     }
@@ -220,22 +242,38 @@ public final class JdbcNode implements LockNode {
         "repair",
         entry,
         session -> verbs(entry).repair(session, entry, ttlMillis, counter),
-        fault -> doubted(entry, fault));
+        fault -> doubted(entry, fault),
+        0);
   }
 
   @Override
   public CompletionStage<ReleaseReply> release(LockEntry entry) {
-    Failed unfit = unfit(entry);
+    return release(entry, 0);
+  }
+
+  /** Releases, in this thread where {@link #grantInCaller} would grant in it. */
+  @Override
+  public CompletionStage<ReleaseReply> releaseInCaller(LockEntry entry, long patienceNanos) {
+    return release(entry, patienceNanos);
+  }
+
+  private CompletionStage<ReleaseReply> release(LockEntry entry, long patienceNanos) {
+    Failed unfit = Storable.unfit(entry);
     if (unfit != null) {
       return CompletableFuture.completedFuture(unfit);
     }
-    CompletionStage<ReleaseReply> reply = sendRelease(entry);
+    CompletionStage<ReleaseReply> reply = sendRelease(entry, patienceNanos);
     reply.whenComplete((answer, failure) -> kept.ended(entry, answer));
     return reply;
   }
 
-  private CompletionStage<ReleaseReply> sendRelease(LockEntry entry) {
-    return submit(RELEASE, entry, session -> verbs(entry).release(session, entry), fault -> fault);
+  private CompletionStage<ReleaseReply> sendRelease(LockEntry entry, long patienceNanos) {
+    return submit(
+        RELEASE,
+        entry,
+        session -> verbs(entry).release(session, entry),
+        fault -> fault,
+        patienceNanos);
   }
 
   /**
@@ -286,7 +324,7 @@ public final class JdbcNode implements LockNode {
 
   private synchronized PostgresHints hints() {
     if (hints == null) {
-      hints = new PostgresHints(sessions, scheduler::execute, threadName + "-listen");
+      hints = new PostgresHints(sessions, threadName + "-listen");
     }
     return hints;
   }
@@ -338,10 +376,23 @@ public final class JdbcNode implements LockNode {
     return entry.shared() || entry.resources().size() > 1 ? locked : single;
   }
 
+  /**
+   * Sends a request.
+   *
+   * @param patienceNanos how long the caller can be blocked; zero if it does not wait
+   */
   private <T> CompletionStage<T> submit(
-      String verb, LockEntry entry, Request.Work<T> work, Function<NodeFault, T> fault) {
+      String verb,
+      LockEntry entry,
+      Request.Work<T> work,
+      Function<NodeFault, T> fault,
+      long patienceNanos) {
     Request<T> request = new Request<>(verb, entry.owner(), work, fault, dispatcher.deadline());
-    dispatcher.submit(request);
+    if (patienceNanos > 0) {
+      dispatcher.submitInCaller(request, patienceNanos);
+    } else {
+      dispatcher.submit(request);
+    }
     return request.reply();
   }
 
@@ -350,53 +401,5 @@ public final class JdbcNode implements LockNode {
       holds.doubt(entry);
     }
     return fault;
-  }
-
-  private static @Nullable Failed unfit(LockEntry entry, long counter) {
-    return counter < 0 || counter > GrantRequest.MAX_COUNTER
-        ? new Failed(
-            "counter is " + counter + "; it must be between 0 and " + GrantRequest.MAX_COUNTER)
-        : unfit(entry);
-  }
-
-  private static @Nullable Failed unfit(LockEntry entry) {
-    Failed owner = unfit("owner", entry.owner());
-    if (owner != null) {
-      return owner;
-    }
-    List<String> names = entry.resources();
-    for (int i = 0; i < names.size(); i++) {
-      Failed resource = unfit("resource", names.get(i));
-      if (resource != null) {
-        return resource;
-      }
-    }
-    return null;
-  }
-
-  private static @Nullable Failed unfit(String field, String value) {
-    if (value.length() > MAX_LENGTH) {
-      return new Failed(
-          field
-              + " has "
-              + value.length()
-              + " characters; an SQL node keeps at most "
-              + MAX_LENGTH);
-    }
-    for (int i = 0; i < value.length(); i++) {
-      char c = value.charAt(i);
-      if (c == 0 || (Character.isSurrogate(c) && !isPair(value, i))) {
-        return new Failed(
-            field + " has a zero or half a surrogate pair at index " + i + "; not storable");
-      }
-    }
-    return null;
-  }
-
-  private static boolean isPair(String value, int index) {
-    char c = value.charAt(index);
-    return Character.isHighSurrogate(c)
-        ? index + 1 < value.length() && Character.isLowSurrogate(value.charAt(index + 1))
-        : index > 0 && Character.isHighSurrogate(value.charAt(index - 1));
   }
 }

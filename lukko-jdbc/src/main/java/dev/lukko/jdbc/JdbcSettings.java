@@ -19,6 +19,12 @@ record JdbcSettings(
     long retentionMillis,
     boolean createSchema,
     boolean notifications) {
+  private static final int DEFAULT_CONNECTIONS = 4;
+
+  /** How many connections at most, whatever the database is. */
+  int connections() {
+    return maxConnections > 0 ? maxConnections : DEFAULT_CONNECTIONS;
+  }
 
   /** The request timeout for interfaces that know no smaller unit. */
   int wholeSeconds() {

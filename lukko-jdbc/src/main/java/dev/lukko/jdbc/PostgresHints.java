@@ -7,7 +7,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
@@ -28,7 +27,6 @@ final class PostgresHints {
   private static final long MAX_PAUSE_MILLIS = 5_000;
 
   private final Sessions sessions;
-  private final Executor aborting;
   private final String threadName;
   private final ConcurrentMap<String, List<Watcher>> watchers = new ConcurrentHashMap<>();
   private final CountDownLatch stop = new CountDownLatch(1);
@@ -44,9 +42,8 @@ final class PostgresHints {
     }
   }
 
-  PostgresHints(Sessions sessions, Executor aborting, String threadName) {
+  PostgresHints(Sessions sessions, String threadName) {
     this.sessions = sessions;
-    this.aborting = aborting;
     this.threadName = threadName;
   }
 
@@ -103,13 +100,13 @@ final class PostgresHints {
         if (stop.getCount() > 0) {
           LOG.log(
               System.Logger.Level.DEBUG,
-              "no hints about releases for a while: " + Dispatcher.describe(failure));
+              "no hints about releases for a while: " + Attempts.describe(failure));
         }
       } finally {
         session = null;
         if (open != null) {
           open.markBroken(); // It listens: no pool may hand it on.
-          open.abort(aborting);
+          open.abort();
           open.close();
         }
       }
@@ -158,7 +155,7 @@ final class PostgresHints {
     watchers.clear();
     Session open = session;
     if (open != null) {
-      open.abort(aborting);
+      open.abort();
     }
     Thread running;
     synchronized (this) {

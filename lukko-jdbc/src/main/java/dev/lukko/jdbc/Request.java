@@ -5,7 +5,6 @@ import dev.lukko.spi.NodeFault;
 import dev.lukko.spi.Unknown;
 import java.sql.SQLException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -33,7 +32,7 @@ final class Request<T> {
   private final @Nullable String owner;
   private final Work<T> work;
   private final Function<NodeFault, T> fault;
-  private final long deadlineNanos;
+  private volatile long deadlineNanos;
   private final AtomicReference<Phase> phase = new AtomicReference<>(Phase.QUEUED);
   private final CompletableFuture<T> reply = new CompletableFuture<>();
   private volatile @Nullable Session session;
@@ -78,12 +77,27 @@ final class Request<T> {
     return work.run(on);
   }
 
+  /** Moves the deadline, for a request that has not begun. */
+  void endBy(long nanos) {
+    deadlineNanos = nanos;
+  }
+
   /** Whether the request still waits to be sent, and now looks for a connection. */
   boolean connect() {
     synchronized (this) {
       worker = Thread.currentThread();
     }
     return phase.compareAndSet(Phase.QUEUED, Phase.CONNECTING);
+  }
+
+  /** The same in a caller's thread, which has a connection, and is never interrupted by us. */
+  void connectInCaller() {
+    phase.compareAndSet(Phase.QUEUED, Phase.CONNECTING);
+  }
+
+  /** Whether the request waits again, for a thread that makes another attempt. */
+  boolean queueAgain() {
+    return phase.compareAndSet(Phase.CONNECTING, Phase.QUEUED);
   }
 
   /** Whether the request is still wanted; then it has this session. */
@@ -141,7 +155,7 @@ final class Request<T> {
    *
    * @param interrupt whether a thread that waits for a connection can be interrupted
    */
-  void expire(String why, Executor aborting, boolean interrupt) {
+  void expire(String why, boolean interrupt) {
     switch (phase.getAndSet(Phase.DONE)) {
       case QUEUED -> publish(new Failed(why + ": all connections of the node are busy; not sent"));
       case CONNECTING -> {
@@ -153,7 +167,7 @@ final class Request<T> {
       case SENT -> {
         Session stuck = session;
         if (stuck != null) {
-          stuck.abort(aborting);
+          stuck.abort();
         }
         publish(new Unknown(why + ": the server has not answered"));
       }

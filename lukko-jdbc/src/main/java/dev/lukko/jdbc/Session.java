@@ -19,19 +19,23 @@ final class Session {
   private final Connection connection;
   private final Statements statements;
   private final DialectTraits traits;
+  private final Executor executor;
   private final boolean autoCommitBefore;
   private final int isolationBefore;
   private final Map<String, PreparedStatement> prepared = new HashMap<>();
   private @Nullable String restoring;
   private int networkTimeoutBefore = -1;
+  private int networkTimeout;
   private volatile boolean broken;
   private boolean inDoubt;
   private long idleSinceNanos;
 
-  private Session(Connection connection, Statements statements) throws SQLException {
+  private Session(Connection connection, Statements statements, Executor executor)
+      throws SQLException {
     this.connection = connection;
     this.statements = statements;
     this.traits = statements.traits();
+    this.executor = executor;
     this.autoCommitBefore = connection.getAutoCommit();
     this.isolationBefore = connection.getTransactionIsolation();
   }
@@ -40,14 +44,14 @@ final class Session {
   static Session open(
       Connection connection,
       Statements statements,
-      Executor aborting,
+      Executor executor,
       long requestTimeoutMillis,
       long idleMillis)
       throws SQLException {
     try {
-      Session session = new Session(connection, statements);
+      Session session = new Session(connection, statements, executor);
       DialectTraits traits = session.traits;
-      session.limitNetwork(aborting, requestTimeoutMillis);
+      session.limitNetworkTo(requestTimeoutMillis);
       if (!session.autoCommitBefore) {
         connection.setAutoCommit(true);
       }
@@ -63,15 +67,28 @@ final class Session {
     }
   }
 
-  private void limitNetwork(Executor aborting, long requestTimeoutMillis) {
+  /** Limits every wait for the network as suits requests with this timeout. */
+  void limitNetworkTo(long requestTimeoutMillis) {
+    // Later than the server's own limits, so that those can answer for certain.
+    limitNetwork(requestTimeoutMillis + 250);
+  }
+
+  /** Limits every wait for the network; false if the driver cannot. Free if the limit is that. */
+  boolean limitNetwork(long timeoutMillis) {
+    int millis = (int) Math.min(Integer.MAX_VALUE, timeoutMillis);
+    if (millis == networkTimeout) {
+      return true;
+    }
     try {
-      int before = connection.getNetworkTimeout();
-      // Later than the server's own limits, so that those can answer for certain.
-      int millis = (int) Math.min(Integer.MAX_VALUE, requestTimeoutMillis + 250);
-      connection.setNetworkTimeout(aborting, millis);
+      int before =
+          networkTimeoutBefore >= 0 ? networkTimeoutBefore : connection.getNetworkTimeout();
+      connection.setNetworkTimeout(executor, millis);
       networkTimeoutBefore = before;
+      networkTimeout = millis;
+      return true;
     } catch (SQLException | AbstractMethodError | UnsupportedOperationException unsupported) {
       LOG.log(System.Logger.Level.DEBUG, "the driver has no network timeout", unsupported);
+      return false;
     }
   }
 
@@ -85,6 +102,9 @@ final class Session {
 
   /** The statement of this text, prepared at its first use on this connection. */
   PreparedStatement prepared(String sql) throws SQLException {
+    if (broken) {
+      throw new SQLException("the connection was given up", "08003");
+    }
     PreparedStatement statement = prepared.get(sql);
     if (statement == null) {
       if (prepared.size() >= MAX_PREPARED) {
@@ -123,8 +143,17 @@ final class Session {
   }
 
   /** Makes an end to the connection from another thread, without waiting for the server. */
-  void abort(Executor executor) {
+  void abort() {
     broken = true;
+    if (isPostgres()) {
+      abortNow();
+    } else {
+      // MariaDB's driver asks the server over another connection first, whatever it is told.
+      executor.execute(this::abortNow);
+    }
+  }
+
+  private void abortNow() {
     try {
       connection.abort(executor);
     } catch (SQLException | RuntimeException failure) {

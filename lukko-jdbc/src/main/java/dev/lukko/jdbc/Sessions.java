@@ -7,12 +7,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The node's own connections. The one used last is used next, so that there are no more than are
- * needed; the number of worker threads is their bound.
+ * needed; whoever uses one has a permit, and the permits are their bound.
  */
 final class Sessions {
   private static final long TRUSTED_NANOS = 2_000_000_000L;
@@ -20,8 +22,10 @@ final class Sessions {
   private final DataSource source;
   private final JdbcSettings settings;
   private final Ticker ticker;
-  private final Executor aborting;
+  private final Executor executor;
   private final ConcurrentLinkedDeque<Session> idle = new ConcurrentLinkedDeque<>();
+  // Fair, so that callers who come again and again do not keep the workers from theirs.
+  private final Semaphore permits;
   private volatile @Nullable Dialect dialect;
   private volatile @Nullable Statements statements;
   private volatile @Nullable String url;
@@ -29,11 +33,12 @@ final class Sessions {
   private volatile boolean closed;
   private volatile @Nullable Session closing;
 
-  Sessions(DataSource source, JdbcSettings settings, Ticker ticker, Executor aborting) {
+  Sessions(DataSource source, JdbcSettings settings, Ticker ticker, Executor executor) {
     this.source = source;
     this.settings = settings;
     this.ticker = ticker;
-    this.aborting = aborting;
+    this.executor = executor;
+    this.permits = new Semaphore(settings.connections(), true);
     if (settings.dialect() != null) {
       become(settings.dialect());
     }
@@ -49,11 +54,62 @@ final class Sessions {
     return url;
   }
 
-  /** A connection that is ready; blocks as long as the source does. */
-  Session take() throws SQLException {
+  /**
+   * A connection that is ready; blocks as long as the source does, and before that until one may be
+   * had, but no longer than the wait. It is given back or discarded, once.
+   */
+  Session take(long maxWaitNanos) throws SQLException, InterruptedException {
+    if (!permits.tryAcquire(maxWaitNanos, TimeUnit.NANOSECONDS)) {
+      throw new SQLException("all connections of the node are busy");
+    }
+    Session taken = null;
+    try {
+      taken = kept();
+      return taken;
+    } finally {
+      if (taken == null) {
+        permits.release();
+      }
+    }
+  }
+
+  /**
+   * A connection that was used a moment ago, without any wait, for a thread that can wait no longer
+   * than the timeout; null if there is none.
+   */
+  @Nullable Session takeIdle(long timeoutMillis) {
+    if (!triedPermit()) {
+      return null;
+    }
+    Session kept = idle.pollFirst();
+    if (kept != null) {
+      if (!kept.isBroken() && isTrusted(kept) && kept.limitNetwork(timeoutMillis)) {
+        return kept;
+      }
+      shelve(kept); // Whether it is alive takes a question.
+    }
+    permits.release();
+    return null;
+  }
+
+  /** A permit, unless somebody waits for one; without the time out, the order would not count. */
+  private boolean triedPermit() {
+    try {
+      return permits.tryAcquire(0, TimeUnit.NANOSECONDS);
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  private boolean isTrusted(Session session) {
+    return ticker.nanoTime() - session.idleSince() < TRUSTED_NANOS;
+  }
+
+  private Session kept() throws SQLException {
     for (Session kept = idle.pollFirst(); kept != null; kept = idle.pollFirst()) {
-      boolean trusted = ticker.nanoTime() - kept.idleSince() < TRUSTED_NANOS;
-      if (!kept.isBroken() && (trusted || kept.isAlive(settings.wholeSeconds()))) {
+      if (!kept.isBroken() && (isTrusted(kept) || kept.isAlive(settings.wholeSeconds()))) {
+        kept.limitNetworkTo(settings.requestTimeoutMillis()); // A caller's was shorter.
         return kept;
       }
       kept.markBroken();
@@ -89,7 +145,7 @@ final class Sessions {
       }
     }
     return Session.open(
-        connection, known, aborting, settings.requestTimeoutMillis(), settings.idleMillis());
+        connection, known, executor, settings.requestTimeoutMillis(), settings.idleMillis());
   }
 
   private Statements become(Dialect found) {
@@ -116,12 +172,20 @@ final class Sessions {
 
   /** Keeps a connection for the next request. */
   void giveBack(Session session) {
-    if (session.isBroken() || closed) {
-      session.close();
-      return;
+    try {
+      if (session.isBroken() || closed) {
+        session.close();
+        return;
+      }
+      session.leaveDoubt();
+      session.idleSince(ticker.nanoTime());
+      shelve(session);
+    } finally {
+      permits.release(); // Behind its session, or another one would be opened beside it.
     }
-    session.leaveDoubt();
-    session.idleSince(ticker.nanoTime());
+  }
+
+  private void shelve(Session session) {
     idle.addFirst(session);
     if (closed && idle.remove(session)) {
       session.close();
@@ -130,14 +194,28 @@ final class Sessions {
 
   /** Drops a connection that cannot be trusted any more, and those that have idled beside it. */
   void discard(Session session) {
-    session.markBroken();
-    session.close();
-    // The others were most likely to the same server, or went through the same firewall: each is
-    // asked before its next use.
-    long longAgo = ticker.nanoTime() - TRUSTED_NANOS;
-    for (Session other : idle) {
-      other.idleSince(Math.min(other.idleSince(), longAgo));
+    try {
+      session.markBroken();
+      session.close();
+      // The others were most likely to the same server, or went through the same firewall: each is
+      // asked before its next use.
+      long longAgo = ticker.nanoTime() - TRUSTED_NANOS;
+      for (Session other : idle) {
+        other.idleSince(Math.min(other.idleSince(), longAgo));
+      }
+    } finally {
+      permits.release();
     }
+  }
+
+  /** Whether everybody has given his connection back within this time. */
+  boolean awaitReturn(long maxWaitNanos) throws InterruptedException {
+    int all = settings.connections();
+    if (!permits.tryAcquire(all, maxWaitNanos, TimeUnit.NANOSECONDS)) {
+      return false;
+    }
+    permits.release(all);
+    return true;
   }
 
   /** Closes the connections that nobody has used for the idle time. */
@@ -175,7 +253,7 @@ final class Sessions {
       rest.add(stuck);
     }
     for (Session kept : rest) {
-      kept.abort(aborting);
+      kept.abort();
     }
     idle.clear();
   }

@@ -263,7 +263,7 @@ final class Mutants {
         Mutant.of(
             "a silent node delays the decision",
             ROUND,
-            "if (!decided) { timer = scheduler.schedule(this::expire, timeoutNanos); }",
+            "if (!decided) { timer = scheduler.schedule(this::expire, leftNanos()); }",
             "if (!decided) { timer = scheduler.schedule(this::expire, 50 * timeoutNanos); }"),
         Mutant.of(
             "a waiter sleeps past the holder's end",
