@@ -11,6 +11,8 @@ import java.util.Locale;
  * all of them alike; gives the median of the slices' medians, and ratios to the first subject.
  */
 final class SideBySide {
+  private static final int WARM_UP = 50_000;
+
   private final String title;
   private final List<Subject> subjects = new ArrayList<>();
   private final int slices;
@@ -34,8 +36,10 @@ final class SideBySide {
 
   /** Runs, and prints a table. */
   void run(PrintStream out) throws Exception {
-    for (Subject subject : subjects) {
-      slice(subject.operation, Math.max(20_000, operationsPerSlice)); // until it is compiled
+    for (int done = 0; done < WARM_UP; done += operationsPerSlice) { // until it is compiled
+      for (Subject subject : subjects) {
+        slice(subject.operation, operationsPerSlice);
+      }
     }
     for (int i = 0; i < slices; i++) {
       for (int k = 0; k < subjects.size(); k++) {

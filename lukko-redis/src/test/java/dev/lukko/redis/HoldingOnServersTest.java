@@ -126,7 +126,7 @@ class HoldingOnServersTest {
   @EnumSource
   void serverRestartsEmptyThenItDoesNotGiveASecondHolderItsVote(EntryPoint entryPoint) {
     Redlock first = servers.client();
-    servers.client().acquire("warm-up", Duration.ofSeconds(1)).close(); // All nodes are marked.
+    servers.client().acquire("warm-up", Duration.ofSeconds(20)).close(); // All nodes are marked.
     servers.proxy(4).hold(FaultProxy.Direction.TO_SERVER);
     servers.proxy(5).hold(FaultProxy.Direction.TO_SERVER);
     LockCall holder = entryPoint.call(first, request(Duration.ofSeconds(20), false));
