@@ -68,6 +68,7 @@ public enum ServerFault {
     @Override
     public void end(RedisServer server) {
       server.command("SCRIPT", "KILL");
+      await().until(() -> errorOf(server).isEmpty()); // it ends a moment after the reply
     }
   },
 
