@@ -62,12 +62,7 @@ record EmbeddedFile(Path path) implements LockStore {
       return new Survey(
           resource, List.of(new Survey.Answer("embedded:" + path, Optional.of(nothing), "")));
     }
-    List<LockNode> nodes = open();
-    try {
-      return Survey.ask(nodes, resource, timeout);
-    } finally {
-      nodes.forEach(LockNode::close);
-    }
+    return LockStore.super.survey(resource, timeout);
   }
 
   @Override

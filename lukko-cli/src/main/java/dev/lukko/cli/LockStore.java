@@ -24,7 +24,14 @@ sealed interface LockStore permits NamedNodes, EmbeddedFile {
   void tune(RedlockBuilder client);
 
   /** Asks all nodes what they have stored, and changes nothing. */
-  Survey survey(String resource, Duration timeout);
+  default Survey survey(String resource, Duration timeout) {
+    List<LockNode> nodes = open();
+    try {
+      return Survey.ask(nodes, resource, timeout);
+    } finally {
+      nodes.forEach(LockNode::close);
+    }
+  }
 
   /**
    * Looks at all nodes and says what is wrong with them.

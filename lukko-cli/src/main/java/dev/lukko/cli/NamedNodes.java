@@ -38,16 +38,6 @@ record NamedNodes(List<NodeAddress> addresses, RedisKeyFormat keyFormat, NodeAcc
   }
 
   @Override
-  public Survey survey(String resource, Duration timeout) {
-    List<LockNode> nodes = open();
-    try {
-      return Survey.ask(nodes, resource, timeout);
-    } finally {
-      nodes.forEach(LockNode::close);
-    }
-  }
-
-  @Override
   public Diagnosis diagnose(Duration timeout, Duration maxTtl) {
     return NodeConnector.diagnose(addresses, keyFormat, access, timeout, maxTtl);
   }

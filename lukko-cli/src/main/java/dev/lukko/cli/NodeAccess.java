@@ -1,6 +1,8 @@
 package dev.lukko.cli;
 
 import java.nio.file.Path;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +23,29 @@ record NodeAccess(
     @Nullable Path cacert,
     @Nullable Path cert,
     @Nullable Path key) {
+
+  /** Gives what there is to the setters of a builder, and leaves the rest of them alone. */
+  void give(
+      Consumer<String> userSetter,
+      Consumer<String> passwordSetter,
+      Consumer<Path> passwordFileSetter,
+      Consumer<Path> authoritySetter,
+      BiConsumer<Path, Path> certificateSetter) {
+    if (user != null) {
+      userSetter.accept(user);
+    }
+    if (passwordFile != null) {
+      passwordFileSetter.accept(passwordFile);
+    } else if (password != null) {
+      passwordSetter.accept(password);
+    }
+    if (cacert != null) {
+      authoritySetter.accept(cacert);
+    }
+    if (cert != null && key != null) {
+      certificateSetter.accept(cert, key);
+    }
+  }
 
   @Override
   public String toString() {

@@ -11,7 +11,6 @@ import dev.lukko.redis.format.RedisKeyFormat;
 import dev.lukko.spi.LockNode;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 
 /** Makes nodes of addresses: the only place of the command that knows the servers. */
 final class NodeConnector {
@@ -76,31 +75,23 @@ final class NodeConnector {
 
   private static RedisNodeBuilder builder(RedisKeyFormat keyFormat, NodeAccess access) {
     RedisNodeBuilder nodes = RedisNode.builder().keyFormat(keyFormat);
-    Optional.ofNullable(access.user()).ifPresent(nodes::user);
-    if (access.passwordFile() != null) {
-      nodes.passwordFile(access.passwordFile());
-    } else if (access.password() != null) {
-      nodes.password(access.password());
-    }
-    Optional.ofNullable(access.cacert()).ifPresent(nodes::caCertificates);
-    if (access.cert() != null && access.key() != null) {
-      nodes.clientCertificate(access.cert(), access.key());
-    }
+    access.give(
+        nodes::user,
+        nodes::password,
+        nodes::passwordFile,
+        nodes::caCertificates,
+        nodes::clientCertificate);
     return nodes;
   }
 
   private static JedisNodeBuilder quickBuilder(RedisKeyFormat keyFormat, NodeAccess access) {
     JedisNodeBuilder nodes = JedisNode.builder().keyFormat(keyFormat);
-    Optional.ofNullable(access.user()).ifPresent(nodes::user);
-    if (access.passwordFile() != null) {
-      nodes.passwordFile(access.passwordFile());
-    } else if (access.password() != null) {
-      nodes.password(access.password());
-    }
-    Optional.ofNullable(access.cacert()).ifPresent(nodes::caCertificates);
-    if (access.cert() != null && access.key() != null) {
-      nodes.clientCertificate(access.cert(), access.key());
-    }
+    access.give(
+        nodes::user,
+        nodes::password,
+        nodes::passwordFile,
+        nodes::caCertificates,
+        nodes::clientCertificate);
     return nodes;
   }
 }

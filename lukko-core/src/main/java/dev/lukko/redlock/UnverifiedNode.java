@@ -1,13 +1,10 @@
 package dev.lukko.redlock;
 
-import dev.lukko.spi.Capability;
-import dev.lukko.spi.ConfirmReply;
 import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.Failed;
-import dev.lukko.spi.FairTicket;
+import dev.lukko.spi.ForwardingNode;
 import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantRequest;
-import dev.lukko.spi.Inspection;
 import dev.lukko.spi.LockEntry;
 import dev.lukko.spi.LockNode;
 import dev.lukko.spi.NodeStatus;
@@ -16,7 +13,6 @@ import dev.lukko.spi.ReleaseReply;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -24,8 +20,7 @@ import java.util.concurrent.CompletionStage;
  * A node that could not be reached when its client was built, and so might be a server that votes
  * already: it grants nothing before it has told who it is.
  */
-final class UnverifiedNode implements LockNode {
-  private final LockNode node;
+final class UnverifiedNode extends ForwardingNode {
   private final List<LockNode> nodes;
   private volatile boolean verified;
 
@@ -35,18 +30,18 @@ final class UnverifiedNode implements LockNode {
    * @param nodes all nodes of the client, this one included
    */
   UnverifiedNode(LockNode node, List<LockNode> nodes) {
-    this.node = node;
+    super(node);
     this.nodes = nodes;
   }
 
   @Override
   public CompletionStage<GrantReply> grant(GrantRequest request) {
-    return verified ? node.grant(request) : node.status().thenCompose(s -> verify(request, s));
+    return verified ? node().grant(request) : node().status().thenCompose(s -> verify(request, s));
   }
 
   @Override
   public CompletionStage<GrantReply> grantInCaller(GrantRequest request, long patienceNanos) {
-    return verified ? node.grantInCaller(request, patienceNanos) : grant(request);
+    return verified ? node().grantInCaller(request, patienceNanos) : grant(request);
   }
 
   /**
@@ -62,7 +57,7 @@ final class UnverifiedNode implements LockNode {
     }
     CompletionStage<Optional<LockNode>> twin = CompletableFuture.completedFuture(Optional.empty());
     for (LockNode other : nodes) {
-      if (other != node) {
+      if (other != node()) {
         twin =
             twin.thenCombine(
                 other.status(),
@@ -77,7 +72,7 @@ final class UnverifiedNode implements LockNode {
                 "it is the same server as " + found.get().name() + "; it would vote twice");
           }
           verified = true;
-          return node.grant(request);
+          return node().grant(request);
         });
   }
 
@@ -88,69 +83,14 @@ final class UnverifiedNode implements LockNode {
   }
 
   @Override
-  public String name() {
-    return node.name();
-  }
-
-  @Override
-  public Set<Capability> capabilities() {
-    return node.capabilities();
-  }
-
-  @Override
-  public CompletionStage<ConfirmReply> confirm(LockEntry entry, long counter) {
-    return node.confirm(entry, counter);
-  }
-
-  @Override
-  public CompletionStage<ExtendReply> extend(LockEntry entry, long ttlMillis) {
-    return node.extend(entry, ttlMillis);
-  }
-
-  @Override
   public CompletionStage<ExtendReply> repair(LockEntry entry, long ttlMillis, long counter) {
     return verified
-        ? node.repair(entry, ttlMillis, counter)
+        ? node().repair(entry, ttlMillis, counter)
         : CompletableFuture.completedFuture(new Failed("not verified yet"));
   }
 
   @Override
-  public CompletionStage<ReleaseReply> release(LockEntry entry) {
-    return node.release(entry);
-  }
-
-  @Override
   public CompletionStage<ReleaseReply> releaseInCaller(LockEntry entry, long patienceNanos) {
-    return node.releaseInCaller(entry, patienceNanos);
-  }
-
-  @Override
-  public void leave(LockEntry entry, FairTicket ticket) {
-    node.leave(entry, ticket);
-  }
-
-  @Override
-  public CompletionStage<NodeStatus> status() {
-    return node.status();
-  }
-
-  @Override
-  public CompletionStage<NodeStatus> admit(NodeStatus seen, long quarantineMillis) {
-    return node.admit(seen, quarantineMillis);
-  }
-
-  @Override
-  public CompletionStage<Inspection> inspect(String resource) {
-    return node.inspect(resource);
-  }
-
-  @Override
-  public Watch watch(String resource, Runnable hint) {
-    return node.watch(resource, hint);
-  }
-
-  @Override
-  public void close() {
-    node.close();
+    return node().releaseInCaller(entry, patienceNanos);
   }
 }

@@ -1,6 +1,6 @@
 package dev.lukko.jedis;
 
-import dev.lukko.redis.protocol.ForwardingNode;
+import dev.lukko.redis.protocol.DriverNode;
 import dev.lukko.redis.protocol.ScriptedNode;
 import dev.lukko.spi.Capability;
 import java.util.List;
@@ -25,7 +25,7 @@ import redis.clients.jedis.UnifiedJedis;
  * <p>Thread-safe. Stages complete in a thread of the node, which must not be blocked: daemons named
  * {@code lukko-jedis-...}, at most six for each node, which end with it.
  */
-public final class JedisNode extends ForwardingNode {
+public final class JedisNode extends DriverNode {
   JedisNode(ScriptedNode node) {
     super(node);
   }

@@ -1,7 +1,5 @@
 package dev.lukko.jedis;
 
-import static java.lang.System.Logger.Level.WARNING;
-
 import dev.lukko.redis.format.RedisKeyFormat;
 import dev.lukko.redis.protocol.NodeSettings;
 import dev.lukko.redis.protocol.RedisAddress;
@@ -10,15 +8,12 @@ import dev.lukko.redis.protocol.RedisLink;
 import dev.lukko.redis.protocol.RedisUrl;
 import dev.lukko.redis.protocol.ReleaseHints;
 import dev.lukko.redis.protocol.ScriptedNode;
+import dev.lukko.redis.protocol.Started;
 import dev.lukko.time.Scheduler;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.UnifiedJedis;
@@ -30,7 +25,6 @@ import redis.clients.jedis.UnifiedJedis;
  * <p>Not thread-safe; may make several nodes.
  */
 public final class JedisNodeBuilder {
-  private static final System.Logger LOG = System.getLogger(JedisNodeBuilder.class.getName());
   private static final AtomicInteger NUMBER = new AtomicInteger();
 
   private final NodeSettings settings = new NodeSettings();
@@ -173,9 +167,7 @@ public final class JedisNodeBuilder {
    *     or variable that it names cannot be read
    */
   public JedisNode connect(String url) {
-    Started started = start(parse(url));
-    await(started, settings.connectTimeout().toNanos());
-    return started.node();
+    return start(parse(url)).await(settings.connectTimeout());
   }
 
   /**
@@ -189,11 +181,8 @@ public final class JedisNodeBuilder {
   public List<JedisNode> connectAll(List<String> urls) {
     settings.checkNameForSeveral();
     List<RedisAddress> addresses = urls.stream().map(this::parse).toList();
-    List<Started> started = new ArrayList<>();
-    addresses.forEach(address -> started.add(start(address)));
-    long deadlineNanos = System.nanoTime() + settings.connectTimeout().toNanos();
-    started.forEach(each -> await(each, deadlineNanos - System.nanoTime()));
-    return started.stream().map(Started::node).toList();
+    return Started.awaitAll(
+        addresses.stream().map(this::start).toList(), settings.connectTimeout());
   }
 
   /**
@@ -213,10 +202,8 @@ public final class JedisNodeBuilder {
     PooledConnections pool =
         new PooledConnections(ClientPool.of(client), settings.connectTimeout());
     Runnable closing = closeClient ? client::close : () -> {};
-    String name = settings.name() != null ? settings.name() : nameOf(client);
-    Started started = start(pool, name, pool.haveRoomForHints(), closing);
-    await(started, settings.connectTimeout().toNanos());
-    return started.node();
+    return start(pool, settings.nameOr(nameOf(client)), pool.haveRoomForHints(), closing)
+        .await(settings.connectTimeout());
   }
 
   /** Clients do not tell their address; the node tells it when it is connected. */
@@ -235,14 +222,15 @@ public final class JedisNodeBuilder {
     return address;
   }
 
-  private record Started(JedisNode node, RedisLink link) {}
-
-  private Started start(RedisAddress address) {
-    String name = settings.name() != null ? settings.name() : address.name();
-    return start(new ServerConnections(address, settings.connectTimeout()), name, true, () -> {});
+  private Started<JedisNode> start(RedisAddress address) {
+    return start(
+        new ServerConnections(address, settings.connectTimeout()),
+        settings.nameOr(address.name()),
+        true,
+        () -> {});
   }
 
-  private Started start(
+  private Started<JedisNode> start(
       JedisConnector.Connections connections, String name, boolean withHints, Runnable closing) {
     String threadName = "lukko-jedis-" + NUMBER.incrementAndGet();
     Scheduler threads = Scheduler.create(threadName);
@@ -273,17 +261,6 @@ public final class JedisNodeBuilder {
               return CompletableFuture.completedFuture(null);
             });
     link.connect();
-    return new Started(new JedisNode(node), link);
-  }
-
-  /** Waits until the first attempt to connect has ended, in whichever way, or the time is over. */
-  private static void await(Started started, long nanos) {
-    try {
-      started.link().firstTry().get(nanos, TimeUnit.NANOSECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    } catch (ExecutionException | TimeoutException e) {
-      LOG.log(WARNING, "{0} does not answer yet; it joins when it does", started.node().name());
-    }
+    return new Started<>(new JedisNode(node), link);
   }
 }

@@ -10,6 +10,7 @@ import dev.lukko.redis.protocol.RedisAddress.Place;
 import dev.lukko.redis.protocol.RedisLink;
 import dev.lukko.redis.protocol.ReleaseHints;
 import dev.lukko.redis.protocol.ScriptedNode;
+import dev.lukko.redis.protocol.Started;
 import dev.lukko.redis.protocol.TlsFiles;
 import dev.lukko.redis.protocol.Wire;
 import io.lettuce.core.ClientOptions;
@@ -46,16 +47,13 @@ record NodeStart(
     Duration commandTimeout) {
   private static final int REQUEST_QUEUE = 4 * Wire.MAX_OUTSTANDING;
 
-  /** A node that connects. */
-  record Started(RedisNode node, Link link) {}
-
   /**
    * Starts.
    *
    * @param callers the client of which threads and options are taken, or null
    * @throws IllegalArgumentException if the address cannot be reached for lack of a library
    */
-  Started start(DriverAddress address, String name, @Nullable RedisClient callers) {
+  Started<RedisNode> start(DriverAddress address, String name, @Nullable RedisClient callers) {
     if (address.kind() == Kind.SOCKET) {
       NativeSockets.require(name);
     }
@@ -89,7 +87,7 @@ record NodeStart(
     return RedisProbe.open(address, client, connectTimeout);
   }
 
-  private Started single(
+  private Started<RedisNode> single(
       RedisClient client,
       DriverAddress address,
       String name,
@@ -104,7 +102,7 @@ record NodeStart(
     return node(client, link, connector::connectHints, name, close);
   }
 
-  private Started cluster(
+  private Started<RedisNode> cluster(
       RedisClient client,
       DriverAddress address,
       String name,
@@ -157,7 +155,7 @@ record NodeStart(
         commandTimeout);
   }
 
-  private Started node(
+  private Started<RedisNode> node(
       RedisClient client,
       Link link,
       Supplier<? extends CompletionStage<? extends HintConnection>> subscriber,
@@ -166,7 +164,7 @@ record NodeStart(
     ReleaseHints hints =
         new ReleaseHints(subscriber, name, new NettyTimers(client.getResources().timer()));
     ScriptedNode node = new ScriptedNode(name, keyFormat, counterRetention, link, hints, close);
-    return new Started(new RedisNode(node), link);
+    return new Started<>(new RedisNode(node), link);
   }
 
   private ClientOptions options(TlsFiles files, @Nullable RedisClient callers) {

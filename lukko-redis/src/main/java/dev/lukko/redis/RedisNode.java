@@ -1,7 +1,7 @@
 package dev.lukko.redis;
 
 import dev.lukko.redis.format.RedisKeyFormat;
-import dev.lukko.redis.protocol.ForwardingNode;
+import dev.lukko.redis.protocol.DriverNode;
 import dev.lukko.redis.protocol.ScriptedNode;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
@@ -39,7 +39,7 @@ import java.util.List;
  * of a process share their threads, daemons named {@code lukko-redis-...}, which end when the last
  * node is closed.
  */
-public final class RedisNode extends ForwardingNode {
+public final class RedisNode extends DriverNode {
   RedisNode(ScriptedNode node) {
     super(node);
   }

@@ -1,21 +1,15 @@
 package dev.lukko.redis;
 
-import static java.lang.System.Logger.Level.WARNING;
-
-import dev.lukko.redis.NodeStart.Started;
 import dev.lukko.redis.format.RedisKeyFormat;
 import dev.lukko.redis.protocol.NodeSettings;
 import dev.lukko.redis.protocol.RedisAddress.Kind;
 import dev.lukko.redis.protocol.RedisUrl;
+import dev.lukko.redis.protocol.Started;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,8 +18,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Not thread-safe; may make several nodes.
  */
 public final class RedisNodeBuilder {
-  private static final System.Logger LOG = System.getLogger(RedisNodeBuilder.class.getName());
-
   private final NodeSettings settings = new NodeSettings();
 
   RedisNodeBuilder() {}
@@ -190,7 +182,7 @@ public final class RedisNodeBuilder {
    *     or variable that it names cannot be read
    */
   public RedisNode connect(String url) {
-    return awaitFirst(start(parse(url), null));
+    return start(parse(url), null).await(settings.connectTimeout());
   }
 
   /**
@@ -201,8 +193,8 @@ public final class RedisNodeBuilder {
    * @throws IllegalArgumentException if it names no server
    */
   public RedisNode connect(RedisURI uri) {
-    return awaitFirst(
-        start(DriverAddress.of(uri, settings.access(), settings.connectTimeout()), null));
+    return start(DriverAddress.of(uri, settings.access(), settings.connectTimeout()), null)
+        .await(settings.connectTimeout());
   }
 
   /**
@@ -213,8 +205,8 @@ public final class RedisNodeBuilder {
    * @throws IllegalArgumentException if the address names no server
    */
   public RedisNode connect(RedisClient client, RedisURI uri) {
-    return awaitFirst(
-        start(DriverAddress.of(uri, settings.access(), settings.connectTimeout()), client));
+    return start(DriverAddress.of(uri, settings.access(), settings.connectTimeout()), client)
+        .await(settings.connectTimeout());
   }
 
   /**
@@ -228,15 +220,9 @@ public final class RedisNodeBuilder {
   public List<RedisNode> connectAll(List<String> urls) {
     settings.checkNameForSeveral();
     List<DriverAddress> addresses = urls.stream().map(this::parse).toList();
-    List<Started> started = new ArrayList<>();
-    for (DriverAddress address : addresses) {
-      started.add(start(address, null));
-    }
-    long deadlineNanos = System.nanoTime() + settings.connectTimeout().toNanos();
-    for (Started each : started) {
-      await(each, deadlineNanos - System.nanoTime());
-    }
-    return started.stream().map(Started::node).toList();
+    return Started.awaitAll(
+        addresses.stream().map(address -> start(address, null)).toList(),
+        settings.connectTimeout());
   }
 
   /**
@@ -267,25 +253,7 @@ public final class RedisNodeBuilder {
     return address;
   }
 
-  private Started start(DriverAddress address, @Nullable RedisClient callers) {
-    String name = settings.name();
-    String shown = name != null ? name : address.name();
-    return start().start(address, shown, callers);
-  }
-
-  private RedisNode awaitFirst(Started started) {
-    await(started, settings.connectTimeout().toNanos());
-    return started.node();
-  }
-
-  /** Waits until the first attempt to connect has ended, in whichever way, or the time is over. */
-  private static void await(Started started, long nanos) {
-    try {
-      started.link().firstTry().get(nanos, TimeUnit.NANOSECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    } catch (ExecutionException | TimeoutException e) {
-      LOG.log(WARNING, "{0} does not answer yet; it joins when it does", started.node().name());
-    }
+  private Started<RedisNode> start(DriverAddress address, @Nullable RedisClient callers) {
+    return start().start(address, settings.nameOr(address.name()), callers);
   }
 }

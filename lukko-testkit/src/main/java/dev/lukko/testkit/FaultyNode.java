@@ -1,20 +1,18 @@
 package dev.lukko.testkit;
 
-import dev.lukko.spi.Capability;
 import dev.lukko.spi.ConfirmReply;
 import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.Failed;
 import dev.lukko.spi.FairTicket;
+import dev.lukko.spi.ForwardingNode;
 import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantRequest;
-import dev.lukko.spi.Inspection;
 import dev.lukko.spi.LockEntry;
 import dev.lukko.spi.LockNode;
 import dev.lukko.spi.NodeStatus;
 import dev.lukko.spi.ReleaseReply;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
@@ -25,8 +23,7 @@ import java.util.function.Supplier;
  * <p>What is held back is kept in order, requests as well as replies, and goes on when the test
  * says so, as it does behind a hung server or a slow network. Thread-safe.
  */
-public final class FaultyNode implements LockNode {
-  private final LockNode node;
+public final class FaultyNode extends ForwardingNode {
   private final List<Runnable> held = new ArrayList<>();
   private Fault fault = Fault.NONE;
   private int requests;
@@ -49,7 +46,7 @@ public final class FaultyNode implements LockNode {
 
   /** A node without faults for now. */
   public FaultyNode(LockNode node) {
-    this.node = node;
+    super(node);
   }
 
   /** Sets what happens to the requests from now on; what is held back already stays so. */
@@ -117,45 +114,35 @@ public final class FaultyNode implements LockNode {
   }
 
   @Override
-  public String name() {
-    return node.name();
-  }
-
-  @Override
-  public Set<Capability> capabilities() {
-    return node.capabilities();
-  }
-
-  @Override
   public CompletionStage<GrantReply> grant(GrantRequest request) {
-    return pass(() -> node.grant(request), down());
+    return pass(() -> super.grant(request), down());
   }
 
   @Override
   public CompletionStage<ConfirmReply> confirm(LockEntry entry, long counter) {
-    return pass(() -> node.confirm(entry, counter), down());
+    return pass(() -> super.confirm(entry, counter), down());
   }
 
   @Override
   public CompletionStage<ExtendReply> extend(LockEntry entry, long ttlMillis) {
-    return pass(() -> node.extend(entry, ttlMillis), down());
+    return pass(() -> super.extend(entry, ttlMillis), down());
   }
 
   @Override
   public CompletionStage<ExtendReply> repair(LockEntry entry, long ttlMillis, long counter) {
-    return pass(() -> node.repair(entry, ttlMillis, counter), down());
+    return pass(() -> super.repair(entry, ttlMillis, counter), down());
   }
 
   @Override
   public CompletionStage<ReleaseReply> release(LockEntry entry) {
-    return pass(() -> node.release(entry), down());
+    return pass(() -> super.release(entry), down());
   }
 
   @Override
   public void leave(LockEntry entry, FairTicket ticket) {
     pass(
         () -> {
-          node.leave(entry, ticket);
+          super.leave(entry, ticket);
           return CompletableFuture.completedFuture(true);
         },
         false);
@@ -163,33 +150,13 @@ public final class FaultyNode implements LockNode {
 
   @Override
   public CompletionStage<NodeStatus> status() {
-    return pass(node::status, NodeStatus.unreachable("connection refused (by the test)"));
+    return pass(super::status, NodeStatus.unreachable("connection refused (by the test)"));
   }
 
   @Override
   public CompletionStage<NodeStatus> admit(NodeStatus seen, long quarantineMillis) {
     return pass(
-        () -> node.admit(seen, quarantineMillis),
+        () -> super.admit(seen, quarantineMillis),
         NodeStatus.unreachable("connection refused (by the test)"));
-  }
-
-  @Override
-  public CompletionStage<Inspection> inspect(String resource) {
-    return node.inspect(resource);
-  }
-
-  @Override
-  public Watch watch(String resource, Runnable hint) {
-    return node.watch(resource, hint);
-  }
-
-  @Override
-  public void close() {
-    node.close();
-  }
-
-  @Override
-  public String toString() {
-    return "FaultyNode[" + node.name() + "]";
   }
 }

@@ -19,22 +19,20 @@ final class HolderRows {
   private HolderRows() {}
 
   static Finding twoClients(Bed bed) throws InterruptedException {
-    Optional<Finding> failed = take(bed.a());
-    if (failed.isPresent()) {
-      return failed.get();
-    }
-    String second = bed.b().ask("lock " + NAME);
-    return isHeld(second)
-        ? Finding.broken("2 holders at once")
-        : Finding.held("second: %s", second);
+    return second(bed, bed.b(), "lock ");
   }
 
   static Finding twoThreads(Bed bed) throws InterruptedException {
+    return second(bed, bed.a(), "other ");
+  }
+
+  /** The first client takes the lock; then somebody else asks for it. */
+  private static Finding second(Bed bed, Peer asking, String verb) throws InterruptedException {
     Optional<Finding> failed = take(bed.a());
     if (failed.isPresent()) {
       return failed.get();
     }
-    String second = bed.a().ask("other " + NAME);
+    String second = asking.ask(verb + NAME);
     return isHeld(second)
         ? Finding.broken("2 holders at once")
         : Finding.held("second: %s", second);

@@ -47,9 +47,9 @@ public final class NodeSettings {
     return access;
   }
 
-  /** The node's name, or null for its address. */
-  public @Nullable String name() {
-    return name;
+  /** The node's name; that of its address unless another one was set. */
+  public String nameOr(String address) {
+    return name != null ? name : address;
   }
 
   public void setKeyFormat(RedisKeyFormat value) {

@@ -1,7 +1,6 @@
 package dev.lukko.redis.protocol;
 
 import static java.lang.System.Logger.Level.INFO;
-import static java.lang.System.Logger.Level.WARNING;
 
 import dev.lukko.redis.protocol.RedisAddress.Place;
 import dev.lukko.redis.protocol.Standing.Known;
@@ -12,7 +11,6 @@ import dev.lukko.spi.NotVoting;
 import dev.lukko.spi.Unknown;
 import dev.lukko.time.Scheduler;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -29,16 +27,8 @@ import org.jspecify.annotations.Nullable;
  * what was under way, and because the open releases must be the first requests on a new connection.
  */
 public final class RedisLink implements Link {
-  private static final System.Logger LOG = System.getLogger(RedisLink.class.getName());
-  private static final long MIN_BACKOFF_MILLIS = 10;
-  private static final long MAX_BACKOFF_MILLIS = 1_000;
-  private static final long RESEND_MILLIS = 500;
-  private static final long LAST_TRY_MILLIS = 1_000;
-  private static final String FAILOVER =
-      "its address comes from Sentinel: a failover promotes a replica that may lack the latest"
-          + " locks, and two may then hold the same lock; a quorum of independent servers has no"
-          + " such gap, and a fence refuses the stale holder";
-  private static final Place NOWHERE = new Place("", 0);
+  /** Where all parts of a link log. */
+  static final System.Logger LOG = System.getLogger(RedisLink.class.getName());
 
   /** What a server that belongs to a cluster leaves to the others. */
   public interface Cluster {
@@ -58,22 +48,21 @@ public final class RedisLink implements Link {
   private final Duration commandTimeout;
   private final Scheduler timers;
   private final CompletableFuture<Void> firstTry = new CompletableFuture<>();
-  private final CompletableFuture<Void> ended = new CompletableFuture<>();
-  private final ReentrantLock lock = new ReentrantLock();
-  private final PendingReleases pending = new PendingReleases();
+  private final LinkStatus standing;
 
-  // guarded by the lock, wire also read without it
+  /** Guards what follows and the state of all these parts: the only lock of the link. */
+  private final ReentrantLock lock = new ReentrantLock();
+
+  private final LinkEnd end = new LinkEnd();
+  private final UnsharedWire unshared = new UnsharedWire();
+  private final LinkReleases releases;
+  private final LastReleases lastReleases;
+  private final Outage outage;
+
+  // guarded by the lock, wire and down also read without it
   private volatile @Nullable Wire wire;
   private volatile NodeFault down = new Failed("not connected: the first connection is being made");
-  private @Nullable Wire joining;
   private Known known = Known.NOBODY;
-  private volatile long longestTtlNanos; // guarded by the lock, also read without it
-  private long backoffMillis = MIN_BACKOFF_MILLIS;
-  private boolean outageIsLogged;
-  private boolean resendIsScheduled;
-  private boolean connecting;
-  private boolean lastTryIsMade;
-  private boolean closed;
 
   /**
    * No connection yet.
@@ -99,13 +88,17 @@ public final class RedisLink implements Link {
     this.markerKey = markerKey;
     this.connectTimeout = connectTimeout;
     this.commandTimeout = commandTimeout;
+    standing = new LinkStatus(wanders, markerKey, commandTimeout);
+    outage = new Outage(name);
+    releases = new LinkReleases(lock, end, () -> wire, timers, cluster);
+    lastReleases = new LastReleases(lock, end, releases, unshared, this::connect, timers, name);
   }
 
   /** Begins to connect, and goes on until {@link #close()}. */
   public void connect() {
     lock.lock();
     try {
-      connecting = true;
+      unshared.connecting();
     } finally {
       lock.unlock();
     }
@@ -134,16 +127,7 @@ public final class RedisLink implements Link {
 
   @Override
   public void noteTtl(long ttlMillis) {
-    long ttlNanos = TimeUnit.MILLISECONDS.toNanos(ttlMillis);
-    if (ttlNanos <= longestTtlNanos) {
-      return;
-    }
-    lock.lock();
-    try {
-      longestTtlNanos = Math.max(longestTtlNanos, ttlNanos);
-    } finally {
-      lock.unlock();
-    }
+    releases.noteTtl(ttlMillis);
   }
 
   @Override
@@ -161,89 +145,13 @@ public final class RedisLink implements Link {
     try {
       Wire current = wire;
       if (current != null) {
-        return sendOn(current, release);
+        return releases.send(current, release);
       }
-      if (!closed) {
-        pending.keep(release);
+      if (!end.hasBegun()) {
+        releases.keep(release);
       }
       NodeFault kept = new Unknown(down.detail() + "; the release is kept and sent later");
-      return CompletableFuture.failedFuture(new NodeFaultException(closed ? down : kept));
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private void sendPending(Wire current) {
-    for (PendingRelease release : pending.takeAll()) {
-      var unused =
-          sendOn(current, release)
-              .whenComplete(
-                  (value, error) -> {
-                    if (error != null && isMoved(error)) {
-                      misplaced(List.of(release));
-                    }
-                  });
-    }
-  }
-
-  private CompletableFuture<List<Object>> sendOn(Wire current, PendingRelease release) {
-    // Whoever learns of a failure, and perhaps closes the node then, finds the release kept.
-    return current
-        .send(release.call())
-        .whenComplete(
-            (value, error) -> {
-              if (error != null) {
-                onReleaseFault(release, Faults.ofRequest(error));
-              }
-            });
-  }
-
-  private static boolean isMoved(Throwable error) {
-    return Redirect.of(error, NOWHERE) != null;
-  }
-
-  private void misplaced(List<PendingRelease> releases) {
-    if (cluster != null) {
-      releases.forEach(release -> cluster.onMisplaced(release.call()));
-    }
-  }
-
-  private void onReleaseFault(PendingRelease release, NodeFault fault) {
-    if (fault.cause() != null && isMoved(fault.cause())) {
-      return; // this server has nothing of it, nor will it ever
-    }
-    lock.lock();
-    try {
-      long nowNanos = System.nanoTime();
-      if (fault.cause() instanceof ServerErrorException) {
-        release.refused(nowNanos);
-      }
-      if (!ended.isDone() && !release.isPointless(nowNanos, longestTtlNanos)) {
-        pending.keep(release);
-        if (!closed) {
-          scheduleResend();
-        }
-      }
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private void scheduleResend() {
-    if (!resendIsScheduled) {
-      resendIsScheduled = true;
-      later(this::resend, RESEND_MILLIS);
-    }
-  }
-
-  private void resend() {
-    lock.lock();
-    try {
-      resendIsScheduled = false;
-      Wire current = wire;
-      if (current != null) {
-        sendPending(current);
-      }
+      return CompletableFuture.failedFuture(new NodeFaultException(end.hasBegun() ? down : kept));
     } finally {
       lock.unlock();
     }
@@ -253,16 +161,16 @@ public final class RedisLink implements Link {
     Wire fresh = null;
     lock.lock();
     try {
-      connecting = false;
+      unshared.tried();
       if (connection == null) {
         onDown(error == null ? new Failed("not connected") : Faults.ofConnecting(error));
       } else {
         fresh = new Wire(connection, timers, commandTimeout);
-        if (closed && pending.isEmpty()) {
-          endBehind(fresh);
+        if (end.hasBegun() && releases.isEmpty()) {
+          end.behind(fresh);
           return;
         }
-        joining = fresh;
+        unshared.set(fresh);
       }
     } finally {
       lock.unlock();
@@ -284,13 +192,13 @@ public final class RedisLink implements Link {
     Place master = survey == null ? null : survey.facts().master();
     lock.lock();
     try {
-      joining = null;
-      if (closed) {
+      unshared.take();
+      if (end.hasBegun()) {
         if (survey != null && survey.facts().unfit().isEmpty()) {
-          sendLast(fresh);
+          lastReleases.send(fresh);
         } else {
           var unused = fresh.close();
-          giveUp();
+          lastReleases.giveUp();
         }
       } else if (survey == null) {
         var unused = fresh.close();
@@ -301,7 +209,7 @@ public final class RedisLink implements Link {
           var unused = fresh.close();
           onDown(new NotVoting(status));
           if (cluster != null && master != null) {
-            left = pending.takeAll();
+            left = releases.takeAll();
           }
         } else {
           onConnected(fresh, survey.facts());
@@ -313,7 +221,7 @@ public final class RedisLink implements Link {
     }
     if (cluster != null && master != null) {
       cluster.onReplica(master);
-      misplaced(left);
+      releases.misplaced(left);
     }
   }
 
@@ -327,17 +235,13 @@ public final class RedisLink implements Link {
   private void onConnected(Wire fresh, ServerFacts server) {
     fresh.onDisconnected(() -> onLost(fresh));
     // Before anybody else can use the connection: no new grant overtakes an old release.
-    sendPending(fresh);
+    releases.sendPending(fresh);
     wire = fresh;
-    backoffMillis = MIN_BACKOFF_MILLIS;
     if (!known.run().equals(server.run()) && !server.note().isEmpty()) {
       LOG.log(INFO, "{0}: {1}", name, server.note());
     }
     known = new Known(server.run(), fresh.lastReplyNanos());
-    if (outageIsLogged) {
-      outageIsLogged = false;
-      LOG.log(INFO, "{0} is connected", name);
-    }
+    outage.over();
     if (!fresh.isOpen()) {
       onLost(fresh); // it ended before the listener was there
     }
@@ -358,27 +262,19 @@ public final class RedisLink implements Link {
 
   private void onDown(NodeFault reason) {
     wire = null;
-    if (closed) {
-      giveUp();
+    if (end.hasBegun()) {
+      lastReleases.giveUp();
       return;
     }
     down = reason;
-    if (!outageIsLogged) {
-      outageIsLogged = true;
-      LOG.log(WARNING, "{0} cannot be reached, trying again: {1}", name, reason.detail());
-    }
-    later(this::reconnect, backoffMillis);
-    backoffMillis = Math.min(MAX_BACKOFF_MILLIS, backoffMillis * 2);
-  }
-
-  private void later(Runnable task, long delayMillis) {
-    timers.schedule(task, TimeUnit.MILLISECONDS.toNanos(delayMillis));
+    long delayMillis = outage.goesOn(reason.detail());
+    timers.schedule(this::reconnect, TimeUnit.MILLISECONDS.toNanos(delayMillis));
   }
 
   private void reconnect() {
     lock.lock();
     try {
-      if (closed) {
+      if (end.hasBegun()) {
         return;
       }
     } finally {
@@ -390,33 +286,9 @@ public final class RedisLink implements Link {
   @Override
   public CompletableFuture<NodeStatus> status() {
     Wire current = wire;
-    if (current == null) {
-      return CompletableFuture.completedFuture(statusWithout(down));
-    }
-    return current
-        .survey(markerKey, commandTimeout)
-        .thenApply(survey -> warned(Standing.of(survey, Known.NOBODY))) // one wire, one server
-        .exceptionally(error -> statusWithout(Faults.ofRequest(error)));
-  }
-
-  private NodeStatus statusWithout(NodeFault fault) {
-    return warned(
-        fault instanceof NotVoting unfit ? unfit.status() : NodeStatus.unreachable(fault.detail()));
-  }
-
-  private NodeStatus warned(NodeStatus status) {
-    if (!wanders) {
-      return status;
-    }
-    List<String> warnings = new ArrayList<>(status.warnings());
-    warnings.add(FAILOVER);
-    return new NodeStatus(
-        status.state(),
-        status.identity(),
-        status.detail(),
-        status.remaining(),
-        warnings,
-        status.traits());
+    return current == null
+        ? CompletableFuture.completedFuture(standing.without(down))
+        : standing.ask(current);
   }
 
   @Override
@@ -448,88 +320,16 @@ public final class RedisLink implements Link {
   public CompletableFuture<Void> close() {
     lock.lock();
     try {
-      if (!closed) {
-        closed = true;
+      if (end.begin()) {
         down = new Failed("closed: the node " + name + " is closed");
         Wire current = wire;
         wire = null;
-        if (!pending.isEmpty()) {
-          later(this::giveUp, LAST_TRY_MILLIS);
-          sendLast(current);
-        } else if (current != null) {
-          endBehind(current);
-        } else {
-          giveUp();
-        }
+        lastReleases.onClosed(current);
       }
     } finally {
       lock.unlock();
       firstTry.complete(null);
     }
-    return ended;
-  }
-
-  /** Sends what waits, on a new connection if there is none. */
-  private void sendLast(@Nullable Wire current) {
-    if (current == null) {
-      lastTryIsMade = true;
-      if (!connecting && joining == null) {
-        connect();
-      }
-      return;
-    }
-    joining = current;
-    CompletableFuture<?>[] replies =
-        pending.takeAll().stream()
-            .map(release -> sendOn(current, release))
-            .toArray(CompletableFuture<?>[]::new);
-    var unused =
-        CompletableFuture.allOf(replies).whenComplete((done, error) -> onLastReplies(current));
-  }
-
-  private void onLastReplies(Wire current) {
-    lock.lock();
-    try {
-      if (joining != current) {
-        return; // given up meanwhile
-      }
-      if (pending.isEmpty() || lastTryIsMade) {
-        giveUp();
-      } else {
-        joining = null;
-        var unused = current.close();
-        sendLast(null);
-      }
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private void endBehind(Wire last) {
-    var unused = last.close().whenComplete((done, error) -> ended.complete(null));
-  }
-
-  /** Ends what is left after the end of the link. */
-  private void giveUp() {
-    lock.lock();
-    try {
-      int unsent = pending.takeAll().size();
-      if (unsent > 0) {
-        LOG.log(
-            WARNING,
-            "{0} is closed with {1} releases unsent: entries of theirs end with their ttl",
-            name,
-            unsent);
-      }
-      Wire last = joining;
-      joining = null;
-      if (last != null) {
-        endBehind(last);
-      } else {
-        ended.complete(null);
-      }
-    } finally {
-      lock.unlock();
-    }
+    return end.over();
   }
 }

@@ -4,6 +4,7 @@ import dev.lukko.spi.Capability;
 import dev.lukko.spi.ConfirmReply;
 import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.FairTicket;
+import dev.lukko.spi.ForwardingNode;
 import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantReply.Granted;
 import dev.lukko.spi.GrantReply.Refused;
@@ -48,7 +49,7 @@ final class BrokenNodes {
               new ForwardingNode(memory) {
                 @Override
                 public CompletionStage<GrantReply> grant(GrantRequest request) {
-                  CompletionStage<GrantReply> reply = node.grant(request);
+                  CompletionStage<GrantReply> reply = node().grant(request);
                   if (now(reply) instanceof Granted) {
                     LockEntry entry = request.entry();
                     entry.resources().forEach(each -> holders.put(each, entry));
@@ -58,7 +59,7 @@ final class BrokenNodes {
 
                 @Override
                 public CompletionStage<ReleaseReply> release(LockEntry entry) {
-                  return node.release(holders.getOrDefault(entry.resources().get(0), entry));
+                  return node().release(holders.getOrDefault(entry.resources().get(0), entry));
                 }
               });
     }
@@ -73,7 +74,7 @@ final class BrokenNodes {
               new ForwardingNode(memory) {
                 @Override
                 public CompletionStage<ExtendReply> extend(LockEntry entry, long ttlMillis) {
-                  return node.repair(entry, ttlMillis, 1);
+                  return node().repair(entry, ttlMillis, 1);
                 }
               });
     }
@@ -88,7 +89,8 @@ final class BrokenNodes {
               new ForwardingNode(memory) {
                 @Override
                 public CompletionStage<GrantReply> grant(GrantRequest request) {
-                  return node.grant(request)
+                  return node()
+                      .grant(request)
                       .thenApply(
                           reply ->
                               reply instanceof Granted ? new Granted(request.proposal()) : reply);
@@ -134,27 +136,27 @@ final class BrokenNodes {
 
     @Override
     public CompletionStage<GrantReply> grant(GrantRequest request) {
-      return node.grant(with(request, mangled(request.entry())));
+      return node().grant(with(request, mangled(request.entry())));
     }
 
     @Override
     public CompletionStage<ConfirmReply> confirm(LockEntry entry, long counter) {
-      return node.confirm(mangled(entry), counter);
+      return node().confirm(mangled(entry), counter);
     }
 
     @Override
     public CompletionStage<ExtendReply> extend(LockEntry entry, long ttlMillis) {
-      return node.extend(mangled(entry), ttlMillis);
+      return node().extend(mangled(entry), ttlMillis);
     }
 
     @Override
     public CompletionStage<ExtendReply> repair(LockEntry entry, long ttlMillis, long counter) {
-      return node.repair(mangled(entry), ttlMillis, counter);
+      return node().repair(mangled(entry), ttlMillis, counter);
     }
 
     @Override
     public CompletionStage<ReleaseReply> release(LockEntry entry) {
-      return node.release(mangled(entry));
+      return node().release(mangled(entry));
     }
   }
 
@@ -169,7 +171,7 @@ final class BrokenNodes {
               new ForwardingNode(memory) {
                 @Override
                 public CompletionStage<GrantReply> grant(GrantRequest request) {
-                  CompletionStage<GrantReply> reply = node.grant(request);
+                  CompletionStage<GrantReply> reply = node().grant(request);
                   if (now(reply) instanceof Granted) {
                     holders.put(request.entry().resources().get(0), request.entry());
                   }
@@ -179,7 +181,7 @@ final class BrokenNodes {
                 @Override
                 public CompletionStage<ConfirmReply> confirm(LockEntry entry, long counter) {
                   LockEntry holder = holders.getOrDefault(entry.resources().get(0), entry);
-                  return node.confirm(holder, counter);
+                  return node().confirm(holder, counter);
                 }
               });
     }
@@ -194,7 +196,8 @@ final class BrokenNodes {
               new ForwardingNode(memory) {
                 @Override
                 public CompletionStage<ConfirmReply> confirm(LockEntry entry, long counter) {
-                  return node.confirm(entry, counter)
+                  return node()
+                      .confirm(entry, counter)
                       .thenApply(
                           reply ->
                               reply instanceof ConfirmReply.Higher && counter > 1
@@ -215,12 +218,12 @@ final class BrokenNodes {
                 @Override
                 public CompletionStage<GrantReply> grant(GrantRequest request) {
                   LockEntry entry = request.entry();
-                  if (now(node.confirm(entry, 1)) instanceof ConfirmReply.Higher higher) {
+                  if (now(node().confirm(entry, 1)) instanceof ConfirmReply.Higher higher) {
                     long next = Math.max(request.proposal(), higher.counter() + 1);
-                    now(node.confirm(entry, next));
+                    now(node().confirm(entry, next));
                     return CompletableFuture.completedFuture(new Granted(next));
                   }
-                  return node.grant(request);
+                  return node().grant(request);
                 }
               });
     }
@@ -235,8 +238,8 @@ final class BrokenNodes {
               new ForwardingNode(memory) {
                 @Override
                 public CompletionStage<GrantReply> grant(GrantRequest request) {
-                  now(node.extend(request.entry(), request.ttlMillis()));
-                  return node.grant(request);
+                  now(node().extend(request.entry(), request.ttlMillis()));
+                  return node().grant(request);
                 }
               });
     }
@@ -255,7 +258,7 @@ final class BrokenNodes {
                   GrantReply last = null;
                   for (String name : entry.resources()) {
                     LockEntry one = new LockEntry(java.util.List.of(name), entry.owner(), false);
-                    last = now(node.grant(with(request, entry.shared() ? entry : one)));
+                    last = now(node().grant(with(request, entry.shared() ? entry : one)));
                     if (last instanceof Refused) {
                       break;
                     }
@@ -277,16 +280,16 @@ final class BrokenNodes {
                 @Override
                 public CompletionStage<GrantReply> grant(GrantRequest request) {
                   boolean free =
-                      now(node.inspect(request.entry().resources().get(0))).holders().isEmpty();
+                      now(node().inspect(request.entry().resources().get(0))).holders().isEmpty();
                   if (!free || !Thread.currentThread().getName().startsWith("lukko-contract")) {
-                    return node.grant(request);
+                    return node().grant(request);
                   }
                   try {
                     both.await(5, java.util.concurrent.TimeUnit.SECONDS);
                   } catch (Exception alone) {
-                    return node.grant(request);
+                    return node().grant(request);
                   }
-                  CompletionStage<GrantReply> reply = node.grant(request);
+                  CompletionStage<GrantReply> reply = node().grant(request);
                   return now(reply) instanceof Refused refused
                       ? CompletableFuture.completedFuture(new Granted(refused.counter()))
                       : reply;
@@ -304,8 +307,8 @@ final class BrokenNodes {
               new ForwardingNode(memory) {
                 @Override
                 public CompletionStage<GrantReply> grant(GrantRequest request) {
-                  now(node.admit(now(node.status()), 0));
-                  return node.grant(request);
+                  now(node().admit(now(node().status()), 0));
+                  return node().grant(request);
                 }
               });
     }
@@ -320,9 +323,10 @@ final class BrokenNodes {
               new ForwardingNode(memory) {
                 @Override
                 public CompletionStage<GrantReply> grant(GrantRequest request) {
-                  return node.grant(
-                      new GrantRequest(
-                          request.entry(), request.ttlMillis(), request.proposal(), null));
+                  return node()
+                      .grant(
+                          new GrantRequest(
+                              request.entry(), request.ttlMillis(), request.proposal(), null));
                 }
               });
     }
@@ -342,7 +346,7 @@ final class BrokenNodes {
                   if (closed) {
                     throw new IllegalStateException("closed");
                   }
-                  return node.grant(request);
+                  return node().grant(request);
                 }
 
                 @Override
@@ -374,7 +378,7 @@ final class BrokenNodes {
                     "left-behind");
             left.setDaemon(true);
             left.start();
-            return new ForwardingNode(memory);
+            return new ForwardingNode(memory) {};
           });
     }
   }
