@@ -51,9 +51,12 @@ class HoldingOnServersTest {
     LockCall call = entryPoint.call(client, request(Duration.ofMillis(500), true));
     CompletableFuture<LossReason> lost = call.lease().lost().toCompletableFuture();
     servers.pause(1, 2, 3, 4, 5);
-    assertThat(lost).succeedsWithin(Duration.ofSeconds(5)).isEqualTo(LossReason.EXPIRED);
+    // Both are told by the local clock; the second if the machine was too busy for the timer.
+    assertThat(lost)
+        .succeedsWithin(Duration.ofSeconds(5))
+        .isIn(LossReason.EXPIRED, LossReason.PAUSE_DETECTED);
     assertThat(call.lease().isValid()).isFalse();
-    assertThat(lossOf(call)).isEqualTo(LossReason.EXPIRED);
+    assertThat(lossOf(call)).isIn(LossReason.EXPIRED, LossReason.PAUSE_DETECTED);
   }
 
   @ParameterizedTest
