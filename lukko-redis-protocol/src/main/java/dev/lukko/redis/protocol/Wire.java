@@ -191,9 +191,13 @@ public final class Wire {
             settle(reply, answer, error);
           } else {
             onRefused(form, error);
-            if (!reply.isDone()) {
-              sendDigest(call, reply, timeout);
-            }
+            var unused = // Not before it: the second command may not even have been sent yet.
+                after.whenComplete(
+                    (heard, lost) -> {
+                      if (!reply.isDone()) {
+                        sendDigest(call, reply, timeout);
+                      }
+                    });
           }
         });
     connection.send(
