@@ -120,7 +120,13 @@ final class GuardedNode implements LockNode {
 
   @Override
   public CompletionStage<ReleaseReply> releaseInCaller(LockEntry entry, long patienceNanos) {
-    return noted(() -> node.releaseInCaller(entry, patienceNanos));
+    CompletableFuture<Void> inside = new CompletableFuture<>();
+    releases.add(inside); // There is no stage to note while the node uses this thread.
+    try {
+      return noted(() -> node.releaseInCaller(entry, patienceNanos));
+    } finally {
+      inside.complete(null);
+    }
   }
 
   private CompletionStage<ReleaseReply> noted(Supplier<CompletionStage<ReleaseReply>> release) {

@@ -133,6 +133,7 @@ public final class Redlock implements LockClient {
   private static LockException interruptedInside(
       AcquireLoop loop, CompletableFuture<Lease> future) {
     LockException interrupted = loop.interrupt();
+    future.cancel(false); // A node may have gone on elsewhere, and grants in this very moment.
     if (future.isDone() && !future.isCompletedExceptionally()) {
       future.join().releaseAsync();
     }

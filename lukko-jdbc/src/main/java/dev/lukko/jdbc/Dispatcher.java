@@ -96,6 +96,10 @@ final class Dispatcher {
     return stop.getCount() == 0;
   }
 
+  boolean isQuiet() {
+    return load.get() == 0 && inFlight.isEmpty() && lanes.isEmpty() && sessions.areAllBack();
+  }
+
   long deadline() {
     return ticker.nanoTime() + settings.requestTimeoutMillis() * 1_000_000L;
   }
@@ -150,7 +154,7 @@ final class Dispatcher {
       }
     } catch (GivenUp outcome) {
       fault = outcome.fault();
-    } catch (RuntimeException bug) {
+    } catch (RuntimeException | Error bug) {
       fault = unexpected(bug);
     } finally {
       timer.cancel();
@@ -175,6 +179,13 @@ final class Dispatcher {
       return false;
     }
     inFlight.add(request);
+    if (isClosed()) {
+      // The end may have missed this one, and a caller's needs a timer, which is about to go.
+      inFlight.remove(request);
+      load.decrementAndGet();
+      request.refuse("the node is closed");
+      return false;
+    }
     return true;
   }
 
@@ -212,8 +223,8 @@ final class Dispatcher {
       }
     } catch (GivenUp outcome) {
       fault = outcome.fault();
-    } catch (RuntimeException bug) {
-      fault = unexpected(bug);
+    } catch (RuntimeException | Error bug) {
+      fault = unexpected(bug); // An error too: a stage that never ends would hang its caller.
     } finally {
       request.detach();
       next = left(request);
@@ -222,7 +233,7 @@ final class Dispatcher {
     return next;
   }
 
-  private static NodeFault unexpected(RuntimeException bug) {
+  private static NodeFault unexpected(Throwable bug) {
     LOG.log(System.Logger.Level.ERROR, "a request failed in an unexpected way", bug);
     return new Unknown(Attempts.describe(bug), bug);
   }
@@ -262,7 +273,7 @@ final class Dispatcher {
       return sessions.take(request.deadlineNanos() - ticker.nanoTime());
     } catch (InterruptedException given) {
       throw new GivenUp(new Failed("all connections of the node are busy; not sent", given));
-    } catch (SQLException | RuntimeException failure) {
+    } catch (SQLException | RuntimeException | Error failure) {
       Dialect dialect = sessions.dialect();
       if (dialect != null
           && failure instanceof SQLException answer

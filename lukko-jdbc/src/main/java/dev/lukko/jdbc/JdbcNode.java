@@ -349,6 +349,11 @@ public final class JdbcNode implements LockNode {
     return holds.size();
   }
 
+  /** Whether no request is on its way, and every connection has been given back. */
+  boolean isQuiet() {
+    return dispatcher.isQuiet();
+  }
+
   /** Whether hints can arrive at this moment. */
   synchronized boolean isListening() {
     return hints != null && hints.isListening();

@@ -27,6 +27,10 @@ final class OwnerLanes {
     return true;
   }
 
+  synchronized boolean isEmpty() {
+    return busy.isEmpty();
+  }
+
   /** Ends a request that was allowed to run; the next one of its owner, which may run now. */
   synchronized @Nullable Request<?> leave(Request<?> request) {
     String owner = request.owner();

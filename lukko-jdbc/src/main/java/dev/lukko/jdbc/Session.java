@@ -61,7 +61,7 @@ final class Session {
       }
       session.restoring = traits.prepare(connection, requestTimeoutMillis, idleMillis);
       return session;
-    } catch (SQLException | RuntimeException failure) {
+    } catch (SQLException | RuntimeException | Error failure) {
       closeQuietly(connection);
       throw failure;
     }
@@ -146,16 +146,16 @@ final class Session {
   void abort() {
     broken = true;
     if (isPostgres()) {
-      abortNow();
+      abortNow(executor);
     } else {
       // MariaDB's driver asks the server over another connection first, whatever it is told.
-      executor.execute(this::abortNow);
+      executor.execute(() -> abortNow(executor));
     }
   }
 
-  private void abortNow() {
+  private void abortNow(Executor closer) {
     try {
-      connection.abort(executor);
+      connection.abort(closer);
     } catch (SQLException | RuntimeException failure) {
       LOG.log(System.Logger.Level.DEBUG, "a connection could not be aborted", failure);
     }
@@ -172,7 +172,7 @@ final class Session {
   boolean isAlive(int timeoutSeconds) {
     try {
       return connection.isValid(timeoutSeconds);
-    } catch (SQLException failure) {
+    } catch (SQLException | RuntimeException failure) {
       return false;
     }
   }
@@ -185,10 +185,16 @@ final class Session {
     return idleSinceNanos;
   }
 
-  /** Closes the connection, as it was if it works; it may be a pool's. */
+  /**
+   * Closes the connection, as it was if it works; it may be a pool's. One that is broken is aborted
+   * before, or a pool could take it for whole, with our settings on it, if its answer came in the
+   * very moment at which it was given up.
+   */
   void close() {
     try {
-      if (!broken) {
+      if (broken) {
+        abortNow(Runnable::run); // Behind this, nobody uses it, and nothing is waited for.
+      } else {
         for (PreparedStatement statement : prepared.values()) {
           statement.close();
         }

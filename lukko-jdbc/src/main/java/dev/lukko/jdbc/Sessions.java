@@ -81,15 +81,22 @@ final class Sessions {
     if (!triedPermit()) {
       return null;
     }
-    Session kept = idle.pollFirst();
-    if (kept != null) {
-      if (!kept.isBroken() && isTrusted(kept) && kept.limitNetwork(timeoutMillis)) {
-        return kept;
+    Session taken = null;
+    try {
+      Session kept = idle.pollFirst();
+      if (kept != null) {
+        if (!kept.isBroken() && isTrusted(kept) && kept.limitNetwork(timeoutMillis)) {
+          taken = kept;
+        } else {
+          shelve(kept); // Whether it is alive takes a question.
+        }
       }
-      shelve(kept); // Whether it is alive takes a question.
+      return taken;
+    } finally {
+      if (taken == null) {
+        permits.release();
+      }
     }
-    permits.release();
-    return null;
   }
 
   /** A permit, unless somebody waits for one; without the time out, the order would not count. */
@@ -108,9 +115,11 @@ final class Sessions {
 
   private Session kept() throws SQLException {
     for (Session kept = idle.pollFirst(); kept != null; kept = idle.pollFirst()) {
-      if (!kept.isBroken() && (isTrusted(kept) || kept.isAlive(settings.wholeSeconds()))) {
+      if (!kept.isBroken()) {
         kept.limitNetworkTo(settings.requestTimeoutMillis()); // A caller's was shorter.
-        return kept;
+        if (isTrusted(kept) || kept.isAlive(settings.wholeSeconds())) {
+          return kept;
+        }
       }
       kept.markBroken();
       kept.close();
@@ -118,7 +127,7 @@ final class Sessions {
     Session fresh = ready(source.getConnection());
     try {
       checkSchema(fresh);
-    } catch (SQLException | RuntimeException failure) {
+    } catch (SQLException | RuntimeException | Error failure) {
       fresh.close();
       throw failure;
     }
@@ -139,7 +148,7 @@ final class Sessions {
       try {
         known = known != null ? known : become(Dialect.of(connection));
         url = connection.getMetaData().getURL();
-      } catch (SQLException | RuntimeException failure) {
+      } catch (SQLException | RuntimeException | Error failure) {
         connection.close();
         throw failure;
       }
@@ -218,17 +227,29 @@ final class Sessions {
     return true;
   }
 
-  /** Closes the connections that nobody has used for the idle time. */
+  /**
+   * Closes the connections that nobody has used for the idle time. It has a permit for each, so
+   * that none is opened while one that is being closed still counts at the server.
+   */
   void closeIdle() {
     long now = ticker.nanoTime();
     for (Session kept = idle.peekLast(); kept != null; kept = idle.peekLast()) {
-      if (now - kept.idleSince() < settings.idleMillis() * 1_000_000L) {
+      if (now - kept.idleSince() < settings.idleMillis() * 1_000_000L || !permits.tryAcquire()) {
         return;
       }
-      if (idle.removeLastOccurrence(kept)) {
-        kept.close();
+      try {
+        if (idle.removeLastOccurrence(kept)) {
+          kept.limitNetworkTo(settings.requestTimeoutMillis()); // A caller's was shorter.
+          kept.close();
+        }
+      } finally {
+        permits.release();
       }
     }
+  }
+
+  boolean areAllBack() {
+    return permits.availablePermits() == settings.connections();
   }
 
   boolean hasIdle() {

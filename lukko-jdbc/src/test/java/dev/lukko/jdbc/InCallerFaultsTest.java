@@ -15,15 +15,21 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.sql.Connection;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,6 +41,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 class InCallerFaultsTest {
   private static final Duration TTL = Duration.ofMinutes(10);
+  private static final Duration SHORT_TTL = Duration.ofSeconds(5);
   private static final Duration NODE_TIMEOUT = Duration.ofSeconds(2);
   private static final Duration REQUEST_TIMEOUT = Duration.ofMinutes(4);
   private static final Pattern SERVER = Pattern.compile("//(?:localhost|127\\.0\\.0\\.1):(\\d+)/");
@@ -48,6 +55,11 @@ class InCallerFaultsTest {
   private LockClient client;
 
   private void open(Dialect dialect, Duration nodeTimeout) throws Exception {
+    open(dialect, nodeTimeout, REQUEST_TIMEOUT);
+  }
+
+  private void open(Dialect dialect, Duration nodeTimeout, Duration requestTimeout)
+      throws Exception {
     database = dialect == Dialect.POSTGRES ? Databases.postgres() : Databases.mariaDb();
     database.createRow("r");
     String direct;
@@ -65,8 +77,7 @@ class InCallerFaultsTest {
           threads.add(Thread.currentThread());
           return null;
         });
-    node =
-        JdbcNode.builder(source.source()).name("proxied").requestTimeout(REQUEST_TIMEOUT).build();
+    node = JdbcNode.builder(source.source()).name("proxied").requestTimeout(requestTimeout).build();
     client =
         Redlock.builder()
             .node(node)
@@ -190,5 +201,76 @@ class InCallerFaultsTest {
     failureOf(() -> client.tryAcquire("r", TTL));
 
     assertThat(threads).isEmpty();
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"POSTGRES", "MYSQL"})
+  void callersUnderFaultsAndInterrupts_loseNoConnection_andLeaveNothing(Dialect dialect)
+      throws Exception {
+    open(dialect, Duration.ofMillis(200), Duration.ofMillis(600));
+    List<AtomicInteger> holders =
+        Stream.generate(AtomicInteger::new).limit(6).toList(); // By the number of the resource.
+    for (int i = 0; i < holders.size(); i++) {
+      database.createRow("name" + i);
+    }
+    AtomicInteger broken = new AtomicInteger();
+    AtomicInteger cycles = new AtomicInteger();
+    AtomicBoolean over = new AtomicBoolean();
+    List<Thread> crowd = new ArrayList<>();
+    List<Throwable> failures = new CopyOnWriteArrayList<>();
+    for (int i = 0; i < 16; i++) {
+      Runnable work = () -> contend(holders, cycles, broken, over);
+      Thread thread = new Thread(work, "crowd-" + i);
+      thread.setUncaughtExceptionHandler((dead, failure) -> failures.add(failure));
+      crowd.add(thread);
+    }
+    crowd.forEach(Thread::start);
+    Random random = new Random(7);
+    Direction[] directions = Direction.values();
+    for (int fault = 0; fault < 12; fault++) {
+      int before = cycles.get();
+      await().until(() -> cycles.get() > before + 40 || !failures.isEmpty());
+      crowd.get(random.nextInt(crowd.size())).interrupt();
+      proxy.hold(directions[random.nextInt(directions.length)]);
+      int lost = broken.get();
+      await().until(() -> broken.get() > lost + 3 || !failures.isEmpty());
+      crowd.get(random.nextInt(crowd.size())).interrupt();
+      proxy.heal();
+    }
+    over.set(true);
+    for (Thread thread : crowd) {
+      thread.join(60_000);
+      assertThat(thread.isAlive()).as(thread.getName()).isFalse();
+    }
+
+    assertThat(failures).isEmpty();
+    // A grant in doubt is watched until its entry must have expired.
+    await().atMost(Duration.ofSeconds(60)).until(() -> node.keptReleases() == 0);
+    await().until(node::isQuiet);
+    for (int i = 0; i < holders.size(); i++) {
+      assertThat(database.holders("name" + i)).as("name" + i).isZero();
+    }
+    assertThat(source.mostOpen.get()).isLessThanOrEqualTo(5); // One of them listens.
+  }
+
+  private void contend(
+      List<AtomicInteger> holders, AtomicInteger cycles, AtomicInteger broken, AtomicBoolean over) {
+    ThreadLocalRandom random = ThreadLocalRandom.current();
+    while (!over.get()) {
+      int number = random.nextInt(holders.size());
+      try {
+        Lease lease =
+            client.tryAcquire("name" + number, SHORT_TTL, Duration.ofMillis(50)).orElse(null);
+        if (lease != null) {
+          assertThat(holders.get(number).incrementAndGet()).isEqualTo(1);
+          holders.get(number).decrementAndGet();
+          lease.release();
+          cycles.incrementAndGet();
+        }
+      } catch (LockException expected) {
+        broken.incrementAndGet();
+        Thread.interrupted();
+      }
+    }
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.lukko.Lease;
+import dev.lukko.LockClient;
 import dev.lukko.LockInterruptedException;
 import dev.lukko.LockRequest;
 import dev.lukko.QuorumUnavailableException;
@@ -16,11 +17,19 @@ import dev.lukko.spi.LockEntry;
 import dev.lukko.spi.LockNode;
 import dev.lukko.spi.ReleaseReply;
 import dev.lukko.testkit.ManualTime;
+import dev.lukko.time.Scheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -77,8 +86,8 @@ class CallersThreadTest {
     try (Redlock both = client(node, other)) {
       both.acquire("r", TTL).release();
     }
-    assertThat(node.verbs).containsExactly("grant", "release");
-    assertThat(other.verbs).containsExactly("grant", "release");
+    assertThat(node.verbs).containsExactly("grant", "release", "close");
+    assertThat(other.verbs).containsExactly("grant", "release", "close");
   }
 
   @Test
@@ -148,6 +157,113 @@ class CallersThreadTest {
   }
 
   @Test
+  void grantElsewhereInTheMomentOfAnInterrupt_isTakenBack() throws Exception {
+    CountDownLatch granted = new CountDownLatch(1);
+    CountDownLatch thrown = new CountDownLatch(1);
+    Scheduler slow = new SlowCallbacks(time, granted, thrown);
+    ExecutorService elsewhere = Executors.newSingleThreadExecutor();
+    try (LockClient heard =
+        Redlock.builder()
+            .node(node)
+            .ticker(time)
+            .scheduler(slow)
+            .nodeTimeout(NODE_TIMEOUT)
+            .quarantine(false)
+            .closeNodes(false)
+            .listener(event -> {})
+            .build()) {
+      node.wrapped = stage -> new EndsElsewhere<>(stage, elsewhere, granted);
+      node.inside = () -> Thread.currentThread().interrupt();
+
+      assertThatThrownBy(() -> heard.acquire("r", TTL))
+          .isInstanceOf(LockInterruptedException.class);
+
+      assertThat(Thread.interrupted()).isTrue();
+      thrown.countDown();
+      await().untilAsserted(() -> assertThat(node.verbs).last().isEqualTo("release"));
+    } finally {
+      elsewhere.shutdownNow();
+    }
+  }
+
+  /** Callbacks that are taken over only when the test says so. */
+  private record SlowCallbacks(Scheduler real, CountDownLatch begun, CountDownLatch goOn)
+      implements Scheduler {
+    @Override
+    public Timer schedule(Runnable task, long delayNanos) {
+      return real.schedule(task, delayNanos);
+    }
+
+    @Override
+    public void execute(Runnable task) {
+      begun.countDown();
+      awaited(goOn);
+      real.execute(task);
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  /**
+   * A stage whose end is dealt with in another thread, which has come far when this one goes on.
+   */
+  private static final class EndsElsewhere<T> extends CompletableFuture<T> {
+    private final CompletionStage<T> real;
+    private final Executor elsewhere;
+    private final CountDownLatch far;
+
+    EndsElsewhere(CompletionStage<T> real, Executor elsewhere, CountDownLatch far) {
+      this.real = real;
+      this.elsewhere = elsewhere;
+      this.far = far;
+    }
+
+    @Override
+    public CompletableFuture<T> whenComplete(BiConsumer<? super T, ? super Throwable> action) {
+      real.whenCompleteAsync(action, elsewhere);
+      // The interrupt is the test's, and set aside for this wait.
+      boolean interrupted = Thread.interrupted();
+      awaited(far);
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+      return this;
+    }
+  }
+
+  private static void awaited(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
+    } catch (InterruptedException interrupted) {
+      throw new AssertionError(interrupted);
+    }
+  }
+
+  @Test
+  void closeOfTheClient_waitsForAReleaseInsideTheNode() throws Exception {
+    Lease lease = client.acquire("r", TTL);
+    Thread closer = new Thread(client::close, "closer");
+    node.insideRelease =
+        () -> {
+          closer.start();
+          await()
+              .until(
+                  () ->
+                      node.verbs.contains("close")
+                          || closer.getState() == Thread.State.TIMED_WAITING);
+          node.verbs.add("sent");
+        };
+
+    lease.release();
+
+    closer.join(30_000);
+    assertThat(closer.isAlive()).isFalse();
+    assertThat(node.verbs.subList(node.verbs.size() - 2, node.verbs.size()))
+        .containsExactly("sent", "close");
+  }
+
+  @Test
   void callerThatIsInterruptedAlready_keepsItsThread_andItsFlag() {
     Thread.currentThread().interrupt();
 
@@ -175,7 +291,9 @@ class CallersThreadTest {
   private static final class Asked extends PlainNode {
     final List<String> verbs = new CopyOnWriteArrayList<>();
     volatile Runnable inside = () -> {};
+    volatile Runnable insideRelease = () -> {};
     volatile boolean silent;
+    volatile UnaryOperator<CompletionStage<GrantReply>> wrapped = UnaryOperator.identity();
 
     Asked(LockNode node) {
       super(node);
@@ -191,7 +309,7 @@ class CallersThreadTest {
     public CompletionStage<GrantReply> grantInCaller(GrantRequest request, long patienceNanos) {
       verbs.add("grantInCaller " + patienceNanos);
       inside.run();
-      return silent ? new CompletableFuture<>() : super.grant(request);
+      return silent ? new CompletableFuture<>() : wrapped.apply(super.grant(request));
     }
 
     @Override
@@ -203,7 +321,14 @@ class CallersThreadTest {
     @Override
     public CompletionStage<ReleaseReply> releaseInCaller(LockEntry entry, long patienceNanos) {
       verbs.add("releaseInCaller " + patienceNanos);
+      insideRelease.run();
       return super.release(entry);
+    }
+
+    @Override
+    public void close() {
+      verbs.add("close");
+      super.close();
     }
   }
 }
