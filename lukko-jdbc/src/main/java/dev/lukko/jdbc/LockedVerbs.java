@@ -171,15 +171,18 @@ final class LockedVerbs implements Verbs {
     List<String> missing = new ArrayList<>();
     DialectTraits traits = session.traits();
     try {
+      session.beforeStatement();
       traits.begin(session.connection());
       List<Slot> slots = lock(session, entry, missing);
       if (missing.isEmpty() || !creating) {
         T reply = step.apply(slots);
+        session.beforeStatement();
         session.enterDoubt();
         traits.commit(session.connection());
         session.leaveDoubt();
         return reply;
       }
+      session.beforeStatement();
       traits.rollback(session.connection());
     } catch (SQLException | RuntimeException failure) {
       abandon(session, failure);
@@ -193,6 +196,7 @@ final class LockedVerbs implements Verbs {
 
   private static void abandon(Session session, Exception failure) {
     try {
+      session.beforeStatement();
       session.traits().rollback(session.connection());
     } catch (SQLException | RuntimeException second) {
       failure.addSuppressed(second);

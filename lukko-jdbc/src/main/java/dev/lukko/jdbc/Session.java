@@ -1,5 +1,6 @@
 package dev.lukko.jdbc;
 
+import dev.lukko.time.Ticker;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -26,6 +27,8 @@ final class Session {
   private @Nullable String restoring;
   private int networkTimeoutBefore = -1;
   private int networkTimeout;
+  private @Nullable Ticker callersTime;
+  private long callersEndNanos;
   private volatile boolean broken;
   private boolean inDoubt;
   private long idleSinceNanos;
@@ -69,12 +72,39 @@ final class Session {
 
   /** Limits every wait for the network as suits requests with this timeout. */
   void limitNetworkTo(long requestTimeoutMillis) {
+    callersTime = null;
     // Later than the server's own limits, so that those can answer for certain.
     limitNetwork(requestTimeoutMillis + 250);
   }
 
-  /** Limits every wait for the network; false if the driver cannot. Free if the limit is that. */
-  boolean limitNetwork(long timeoutMillis) {
+  /**
+   * Limits all waits for the network together, for a caller that uses the connection itself; false
+   * if the driver cannot.
+   */
+  boolean limitNetworkTo(Ticker ticker, long timeoutMillis) {
+    callersTime = null;
+    callersEndNanos = ticker.nanoTime() + timeoutMillis * 1_000_000L;
+    boolean limited = limitNetwork(timeoutMillis); // For the first statement, mostly for nothing.
+    callersTime = ticker;
+    return limited;
+  }
+
+  /** To be called before each statement: what came before it has used up some of the time. */
+  void beforeStatement() throws SQLException {
+    if (broken) {
+      throw new SQLException("the connection was given up", "08003");
+    }
+    Ticker ticker = callersTime;
+    if (ticker != null) {
+      long leftMillis = (callersEndNanos - ticker.nanoTime() + 999_999) / 1_000_000;
+      if (leftMillis < networkTimeout) {
+        limitNetwork(Math.max(1, leftMillis));
+      }
+    }
+  }
+
+  /** Limits each wait for the network; false if the driver cannot. Free if the limit is that. */
+  private boolean limitNetwork(long timeoutMillis) {
     int millis = (int) Math.min(Integer.MAX_VALUE, timeoutMillis);
     if (millis == networkTimeout) {
       return true;
@@ -102,9 +132,7 @@ final class Session {
 
   /** The statement of this text, prepared at its first use on this connection. */
   PreparedStatement prepared(String sql) throws SQLException {
-    if (broken) {
-      throw new SQLException("the connection was given up", "08003");
-    }
+    beforeStatement();
     PreparedStatement statement = prepared.get(sql);
     if (statement == null) {
       if (prepared.size() >= MAX_PREPARED) {

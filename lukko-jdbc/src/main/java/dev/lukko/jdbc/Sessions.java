@@ -85,7 +85,7 @@ final class Sessions {
     try {
       Session kept = idle.pollFirst();
       if (kept != null) {
-        if (!kept.isBroken() && isTrusted(kept) && kept.limitNetwork(timeoutMillis)) {
+        if (!kept.isBroken() && isTrusted(kept) && kept.limitNetworkTo(ticker, timeoutMillis)) {
           taken = kept;
         } else {
           shelve(kept); // Whether it is alive takes a question.

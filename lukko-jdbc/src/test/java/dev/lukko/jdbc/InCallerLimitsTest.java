@@ -303,6 +303,36 @@ class InCallerLimitsTest {
     warmUp();
   }
 
+  @ParameterizedTest
+  @EnumSource(names = {"POSTGRES", "MYSQL"})
+  void requestOfSeveralStatements_hasOneLimitForAllOfThem(Dialect dialect) {
+    open(dialect, 1);
+    database.createRow("s");
+    warmUp();
+    List<Integer> limits = new ArrayList<>();
+    meddler =
+        (method, real) -> {
+          if (real != null && method.startsWith("execute") || method.equals("commit")) {
+            limits.add(real.getNetworkTimeout());
+            long since = System.nanoTime();
+            while (System.nanoTime() - since < 5_000_000) { // The answer takes at least that long.
+              Thread.onSpinWait();
+            }
+          }
+        };
+    LockEntry both = LockEntry.exclusive(List.of("r", "s"), "mine");
+    assertThat(grant(both)).isInstanceOf(Granted.class);
+    meddler = null;
+    assertThat(threads).containsOnly(caller);
+    assertThat(limits).hasSizeGreaterThanOrEqualTo(3);
+    assertThat(limits.get(0)).isLessThanOrEqualTo((int) (PATIENCE / 1_000_000));
+    for (int i = 1; i < limits.size(); i++) {
+      assertThat(limits.get(i)).as("limits %s", limits).isLessThanOrEqualTo(limits.get(i - 1) - 4);
+    }
+    assertThat(release(both)).isInstanceOf(ReleaseReply.Released.class);
+    warmUp();
+  }
+
   private LockClient client() {
     return Redlock.builder()
         .node(node)
