@@ -28,7 +28,9 @@ final class SqlStates {
     return "55P03".equals(failure.getSQLState())
         || failure.getErrorCode() == MYSQL_LOCK_WAIT_TIMEOUT
         || failure.getErrorCode() == H2_LOCK_TIMEOUT
-        || mentions(failure, "SQLITE_BUSY]");
+        || mentions(failure, "SQLITE_BUSY]")
+        || mentions(failure, "SQLITE_BUSY_RECOVERY]") // another connection opens the log
+        || mentions(failure, "SQLITE_BUSY_TIMEOUT]");
   }
 
   /** SQLite's driver gives the name of the result in brackets in its message. */
