@@ -32,7 +32,7 @@ final class Callers {
    */
   @Nullable Session sessionAtHand(long patienceNanos) {
     Dialect dialect = sessions.dialect();
-    boolean abortable = dialect == Dialect.POSTGRES || dialect == Dialect.MYSQL;
+    boolean abortable = dialect != null && dialect.isAlwaysAServer();
     return abortable && pace.fits(patienceNanos) && fits(Thread.currentThread())
         ? sessions.takeIdle((patienceNanos + 999_999) / 1_000_000)
         : null;

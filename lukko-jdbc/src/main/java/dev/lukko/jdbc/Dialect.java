@@ -25,6 +25,14 @@ public enum Dialect {
   }
 
   /**
+   * Whether the database is never inside this process. Then whoever waits for it waits for a
+   * socket: its connection can be aborted, and an interrupt closes no file of others.
+   */
+  boolean isAlwaysAServer() {
+    return this == POSTGRES || this == MYSQL;
+  }
+
+  /**
    * The dialect of an open connection, by its metadata.
    *
    * @throws SQLException if the metadata cannot be read, or the database is none of these

@@ -328,7 +328,7 @@ final class Dispatcher {
   private void expire(Request<?> request, String why) {
     // Databases inside this process work on files, which an interrupt closes for everybody.
     Dialect dialect = sessions.dialect();
-    boolean interrupt = dialect == Dialect.POSTGRES || dialect == Dialect.MYSQL;
+    boolean interrupt = dialect != null && dialect.isAlwaysAServer();
     request.expire(request.verb() + ": " + why, interrupt);
   }
 
