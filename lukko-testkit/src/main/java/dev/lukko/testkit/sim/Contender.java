@@ -231,8 +231,9 @@ final class Contender {
     if (!mine.isLive() || client.hasClockTrouble()) {
       return;
     }
-    if (world.now() > due) {
-      checkSignalIn(SIGNAL_GRACE_NANOS, mine); // It was paused: the signal is behind this step.
+    if (client.hasStoodStillSince(due - SIGNAL_GRACE_NANOS)) {
+      // Whatever was due then happens at its wake-up, in some order: the signal has its grace anew.
+      checkSignalIn(SIGNAL_GRACE_NANOS, mine);
       return;
     }
     long end = mine.claimedEnd;

@@ -129,6 +129,11 @@ final class SimClient implements Ticker, Scheduler {
     return pausedUntil;
   }
 
+  /** Whether it stood still at some time after another, or has woken up at that very time. */
+  boolean hasStoodStillSince(long time) {
+    return pausedUntil >= time;
+  }
+
   /** How often it has stood still. */
   int pauses() {
     return pauses;

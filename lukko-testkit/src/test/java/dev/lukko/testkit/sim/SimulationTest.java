@@ -11,6 +11,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * {@code -Dsim.histories=} sets how many histories are run, {@code -Dsim.seed=} from which seed,
@@ -45,6 +47,15 @@ class SimulationTest {
     if (report.histories() >= 10_000) {
       assertThat(report.grantsPerHistory()).isGreaterThan(FEWEST_GRANTS_PER_HISTORY);
     }
+  }
+
+  /** Seeds that have failed before. What was wrong stands beside each; none is ever removed. */
+  @ParameterizedTest(name = "{0}")
+  @CsvSource({
+    "5647383352121, a process that woke up in the very moment of the check had no time for its signal",
+  })
+  void shouldKeepEveryPromiseInHistoriesThatHaveFailedBefore(long seed, String fault) {
+    Simulation.builder().seed(seed).build().run().throwIfFailed();
   }
 
   @Test
