@@ -79,7 +79,6 @@ class DoctorCommandTest {
         .contains("node " + address(0) + ": votes\n", "node " + address(2) + ": votes\n")
         .containsPattern("latency +p50 \\d+\\.\\d ms, p99 \\d+\\.\\d ms \\(\\d+ round trips\\)\n")
         .containsPattern("server +Redis 7.0.15, master, up for \\d+ m?s, run [0-9a-f]{40}\n")
-        .containsPattern("commands +scripts\n")
         .containsPattern("memory +noeviction, .* used, no limit\n")
         .containsPattern("persistence +append-only file, appendfsync always, no snapshots\n")
         .containsPattern("clock +\\d+\\.\\d ms (behind|ahead of) ours .*\n")

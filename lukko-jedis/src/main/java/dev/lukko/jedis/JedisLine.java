@@ -5,7 +5,6 @@ import dev.lukko.redis.protocol.ScriptCall;
 import dev.lukko.redis.protocol.ServerConnection;
 import dev.lukko.time.Scheduler;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -193,17 +192,6 @@ final class JedisLine implements ServerConnection {
         new Exchange(
             withText ? Command.EVAL : Command.EVALSHA,
             words,
-            (reply, error) -> then.accept(error == null ? list(reply) : null, error)));
-  }
-
-  @Override
-  public void send(
-      List<String> words, BiConsumer<@Nullable List<Object>, @Nullable Throwable> then) {
-    byte[] command = words.get(0).getBytes(StandardCharsets.US_ASCII);
-    hand(
-        new Exchange(
-            () -> command,
-            words.subList(1, words.size()),
             (reply, error) -> then.accept(error == null ? list(reply) : null, error)));
   }
 

@@ -22,16 +22,7 @@ record DriverConnection(StatefulRedisConnection<String, String> connection)
       String run,
       boolean withText,
       BiConsumer<@Nullable List<Object>, @Nullable Throwable> then) {
-    send(ScriptRequest.of(call, run, withText, then));
-  }
-
-  @Override
-  public void send(
-      List<String> words, BiConsumer<@Nullable List<Object>, @Nullable Throwable> then) {
-    send(ScriptRequest.plain(words, then));
-  }
-
-  private void send(ScriptRequest request) {
+    ScriptRequest request = ScriptRequest.of(call, run, withText, then);
     try {
       var unused = connection.dispatch(request);
     } catch (RuntimeException e) { // the driver was shut down

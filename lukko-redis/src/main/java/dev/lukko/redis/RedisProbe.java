@@ -2,7 +2,6 @@ package dev.lukko.redis;
 
 import dev.lukko.LockException;
 import dev.lukko.redis.protocol.Faults;
-import dev.lukko.redis.protocol.NativeSupport;
 import dev.lukko.redis.protocol.RedisAddress.Kind;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -14,7 +13,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
@@ -119,16 +117,6 @@ public final class RedisProbe implements AutoCloseable {
         .async()
         .dispatch(new Keyword(words[0]), new AnyOutput(), arguments)
         .thenApply(reply -> reply.isEmpty() ? null : reply.get(0));
-  }
-
-  /**
-   * Which commands of its own a server is asked for in place of scripts, as a node on it chooses.
-   *
-   * @param info the fields of its reply to {@code INFO}
-   * @return their names; empty if scripts do everything
-   */
-  public static List<String> chosenCommands(Map<String, String> info) {
-    return NativeSupport.of(info).names();
   }
 
   /** Ends the connection; waits at most 1 s for it. */

@@ -6,7 +6,6 @@ import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.CommandOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
-import io.lettuce.core.protocol.ProtocolKeyword;
 import io.lettuce.core.protocol.RedisCommand;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
@@ -19,7 +18,7 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A script's call, or a command in its place, in the form in which the driver sends it.
+ * A script's call in the form in which the driver sends it.
  *
  * <p>The bytes are made in the thread that asks, and the reply goes straight to whoever waits for
  * it: the driver's few threads, through which all requests to all nodes pass, have as little to do
@@ -31,7 +30,7 @@ final class ScriptRequest implements RedisCommand<String, String, List<Object>> 
   private static final byte[] END_OF_LINE = {'\r', '\n'};
   private static final int USUAL_BYTES = 512;
 
-  private final ProtocolKeyword type;
+  private final CommandType type;
   private final ByteBuf encoded; // on the heap, not pooled
   private final BiConsumer<@Nullable List<Object>, @Nullable Throwable> then;
   private final AtomicBoolean done = new AtomicBoolean();
@@ -39,21 +38,12 @@ final class ScriptRequest implements RedisCommand<String, String, List<Object>> 
   private volatile boolean cancelled;
 
   private ScriptRequest(
-      ProtocolKeyword type,
+      CommandType type,
       ByteBuf encoded,
       BiConsumer<@Nullable List<Object>, @Nullable Throwable> then) {
     this.type = type;
     this.encoded = encoded;
     this.then = then;
-  }
-
-  /** A command that is no script. */
-  static ScriptRequest plain(
-      List<String> words, BiConsumer<@Nullable List<Object>, @Nullable Throwable> then) {
-    ByteBuf encoded = Unpooled.buffer(USUAL_BYTES);
-    addLine(encoded, '*', words.size());
-    words.forEach(word -> add(encoded, word));
-    return new ScriptRequest(new Plain(words.get(0)), encoded, then);
   }
 
   /**
@@ -142,26 +132,13 @@ final class ScriptRequest implements RedisCommand<String, String, List<Object>> 
   }
 
   @Override
-  public ProtocolKeyword getType() {
+  public CommandType getType() {
     return type;
   }
 
   @Override
   public String toString() {
     return type.toString();
-  }
-
-  /** The name of a command that the driver need not know. */
-  private record Plain(String word) implements ProtocolKeyword {
-    @Override
-    public byte[] getBytes() {
-      return word.getBytes(StandardCharsets.US_ASCII);
-    }
-
-    @Override
-    public String toString() {
-      return word;
-    }
   }
 
   private static void add(ByteBuf to, String text) {

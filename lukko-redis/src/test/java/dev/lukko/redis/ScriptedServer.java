@@ -1,6 +1,8 @@
 package dev.lukko.redis;
 
 import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInitializer;
@@ -14,6 +16,7 @@ import io.netty.handler.codec.redis.RedisArrayAggregator;
 import io.netty.handler.codec.redis.RedisBulkStringAggregator;
 import io.netty.handler.codec.redis.RedisDecoder;
 import io.netty.handler.codec.redis.RedisEncoder;
+import io.netty.handler.codec.redis.RedisMessage;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -21,11 +24,11 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Predicate;
+import java.util.function.Function;
 
 /**
- * A server that pretends to be of a certain version: it speaks the protocol, has the commands of
- * that version, and knows the short forms of the scripts by their digests.
+ * A server that pretends to be of a certain version: it speaks both versions of the protocol, and
+ * knows the short forms of the scripts by their digests.
  */
 final class ScriptedServer implements AutoCloseable {
   private final MultiThreadIoEventLoopGroup threads =
@@ -34,8 +37,9 @@ final class ScriptedServer implements AutoCloseable {
   private final ScriptedStore store;
   private final Channel channel;
 
-  /** Requests that are run and never answered; the connection ends instead. */
-  final AtomicReference<Predicate<List<String>>> swallowed = new AtomicReference<>(words -> false);
+  /** What it answers in place of the truth; null for the truth. */
+  final AtomicReference<Function<List<String>, RedisMessage>> lies =
+      new AtomicReference<>(words -> null);
 
   ScriptedServer(ScriptedStore.Version version) {
     store = new ScriptedStore(version);
@@ -70,11 +74,6 @@ final class ScriptedServer implements AutoCloseable {
     return store;
   }
 
-  /** From now on it is another version, on the same connections. */
-  void become(ScriptedStore.Version version) {
-    threads.submit(() -> store.become(version)).syncUninterruptibly();
-  }
-
   /** What came about locks since the last look: the names of commands, and of scripts. */
   List<String> requests() {
     List<String> names =
@@ -89,6 +88,12 @@ final class ScriptedServer implements AutoCloseable {
   }
 
   private final class Session extends SimpleChannelInboundHandler<ArrayRedisMessage> {
+    private static final String HELLO =
+        "%7\r\n+server\r\n+redis\r\n+version\r\n+7.4.2\r\n+proto\r\n:3\r\n+id\r\n:1\r\n"
+            + "+mode\r\n+standalone\r\n+role\r\n+master\r\n+modules\r\n*0\r\n";
+
+    private boolean newer;
+
     @Override
     protected void channelRead0(ChannelHandlerContext context, ArrayRedisMessage message) {
       List<String> words =
@@ -97,12 +102,19 @@ final class ScriptedServer implements AutoCloseable {
               .map(word -> word.content().toString(StandardCharsets.UTF_8))
               .toList();
       received.add(words);
-      Object reply = store.run(words);
-      if (swallowed.get().test(words)) {
-        context.close();
-      } else {
-        context.writeAndFlush(reply);
+      RedisMessage lie = lies.get().apply(words);
+      if (lie == null && words.get(0).equalsIgnoreCase("HELLO") && words.contains("3")) {
+        newer = true;
+        context.writeAndFlush(raw(HELLO));
+        return;
       }
+      RedisMessage reply = lie == null ? store.run(words) : lie;
+      context.writeAndFlush(
+          newer && reply == FullBulkStringRedisMessage.NULL_INSTANCE ? raw("_\r\n") : reply);
+    }
+
+    private static ByteBuf raw(String text) {
+      return Unpooled.copiedBuffer(text, StandardCharsets.US_ASCII);
     }
   }
 }

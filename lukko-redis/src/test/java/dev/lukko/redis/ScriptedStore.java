@@ -13,7 +13,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 import java.util.stream.Stream;
 
 /** What a {@link ScriptedServer} stores and answers. Used by its one thread only. */
@@ -22,23 +21,15 @@ final class ScriptedStore {
 
   /** Versions as they present themselves. */
   enum Version {
-    REDIS_7_4("redis_version:7.4.2", Set.of()),
-    REDIS_8_4("redis_version:8.4.0", Set.of("DELEX", "IFEQ")),
-    VALKEY_8_0("redis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:8.0.2", Set.of()),
-    VALKEY_8_1("redis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:8.1.1", Set.of("IFEQ")),
-    VALKEY_9_0(
-        "redis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:9.0.0",
-        Set.of("IFEQ", "DELIFEQ")),
-    VALKEY_9_2(
-        "redis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:9.2.0",
-        Set.of("IFEQ", "DELIFEQ", "DELEX"));
+    REDIS_7_4("redis_version:7.4.2"),
+    REDIS_8_4("redis_version:8.4.0"),
+    VALKEY_8_0("redis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:8.0.2"),
+    VALKEY_9_2("redis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:9.2.0");
 
     private final String info;
-    private final Set<String> has;
 
-    Version(String info, Set<String> has) {
+    Version(String info) {
       this.info = info;
-      this.has = has;
     }
   }
 
@@ -53,29 +44,13 @@ final class ScriptedStore {
               },
               Map::putAll);
 
-  private Version version;
-  private boolean full;
-  private long listeners;
+  private final Version version;
   final Map<String, String> values = new HashMap<>();
   final Map<String, Long> ttls = new HashMap<>();
 
   ScriptedStore(Version version) {
     this.version = version;
     values.put("lukko:\u0001marker", RUN + " 0 voting");
-  }
-
-  void become(Version another) {
-    version = another;
-  }
-
-  /** Whether commands that may need memory are refused. */
-  void full(boolean isFull) {
-    full = isFull;
-  }
-
-  /** How many hear what is published. */
-  void listeners(long count) {
-    listeners = count;
   }
 
   /** How a test sees a request; empty if it is not about a lock. */
@@ -88,8 +63,7 @@ final class ScriptedStore {
             ? ""
             : script.name().toLowerCase(Locale.ROOT);
       }
-      case "SET" -> "SET IFEQ";
-      case "DELEX", "DELIFEQ", "PEXPIRE", "PUBLISH" -> command;
+      case "SET", "DELEX", "DELIFEQ", "PEXPIRE", "PUBLISH" -> command;
       default -> "";
     };
   }
@@ -111,43 +85,9 @@ final class ScriptedStore {
       case "SUBSCRIBE" ->
           new ArrayRedisMessage(
               List.of(bulk("subscribe"), bulk(words.get(1)), new IntegerRedisMessage(1)));
-      case "PUBLISH" -> new IntegerRedisMessage(listeners);
-      case "PEXPIRE" -> expire(words);
-      case "SET" -> has("IFEQ") ? setIfEqual(words) : new ErrorRedisMessage("ERR syntax error");
-      case "DELEX" -> has(command) ? delete(words.get(1), words.get(3)) : unknown(words.get(0));
-      case "DELIFEQ" -> has(command) ? delete(words.get(1), words.get(2)) : unknown(words.get(0));
       case "EVALSHA", "EVAL" -> script(SCRIPTS.get(words.get(1)), words);
-      default -> unknown(words.get(0)); // HELLO too: the driver takes the older protocol then
+      default -> unknown(words.get(0));
     };
-  }
-
-  private boolean has(String what) {
-    return version.has.contains(what);
-  }
-
-  private RedisMessage expire(List<String> words) {
-    ttls.put(words.get(1), Long.parseLong(words.get(2)));
-    return new IntegerRedisMessage(1);
-  }
-
-  private RedisMessage setIfEqual(List<String> words) {
-    if (full) {
-      return new ErrorRedisMessage("OOM command not allowed when used memory > 'maxmemory'.");
-    }
-    if (!words.get(4).equals(values.get(words.get(1)))) {
-      return FullBulkStringRedisMessage.NULL_INSTANCE;
-    }
-    values.put(words.get(1), words.get(2));
-    ttls.put(words.get(1), Long.parseLong(words.get(6)));
-    return new SimpleStringRedisMessage("OK");
-  }
-
-  private RedisMessage delete(String key, String owner) {
-    if ("(hash)".equals(values.get(key))) {
-      return new ErrorRedisMessage(
-          "WRONGTYPE Operation against a key holding the wrong kind of value");
-    }
-    return new IntegerRedisMessage(values.remove(key, owner) ? 1 : 0);
   }
 
   /** The short forms of the scripts, as their files describe them. */
@@ -191,12 +131,12 @@ final class ScriptedStore {
             new IntegerRedisMessage(1_000)));
   }
 
-  private static RedisMessage unknown(String command) {
+  static RedisMessage unknown(String command) {
     return new ErrorRedisMessage(
         "ERR unknown command '" + command + "', with args beginning with: ");
   }
 
-  private static RedisMessage bulk(String text) {
+  static RedisMessage bulk(String text) {
     return text == null
         ? FullBulkStringRedisMessage.NULL_INSTANCE
         : new FullBulkStringRedisMessage(Unpooled.copiedBuffer(text, StandardCharsets.UTF_8));

@@ -101,8 +101,7 @@ public final class Doctor {
           new NodeReport(
               patient.name(),
               status,
-              RedisSections.of(
-                  answers, status, commands(RedisProbe.chosenCommands(answers.info()))),
+              RedisSections.of(answers, status),
               RedisFindings.of(answers, status, maxTtl)));
     } catch (LockException unreachable) {
       report.complete(
@@ -110,10 +109,6 @@ public final class Doctor {
     } catch (RuntimeException | Error failed) {
       report.completeExceptionally(failed);
     }
-  }
-
-  private static String commands(List<String> chosen) {
-    return chosen.isEmpty() ? "scripts" : String.join(", ", chosen) + ", and scripts";
   }
 
   private RedisNodeBuilder builder(Duration connect) {

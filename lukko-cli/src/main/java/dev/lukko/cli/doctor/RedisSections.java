@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 final class RedisSections {
   private RedisSections() {}
 
-  static List<Section> of(RedisAnswers answers, NodeStatus status, String commands) {
+  static List<Section> of(RedisAnswers answers, NodeStatus status) {
     List<Section> sections = new ArrayList<>();
     sections.add(state(status));
     sections.add(latency(answers.timing()));
@@ -37,7 +37,6 @@ final class RedisSections {
             answers.text("run_id"),
             "replicas",
             answers.number("connected_slaves")));
-    sections.add(section("commands", commands, "chosen", commands));
     long max = answers.number("maxmemory");
     sections.add(
         section(

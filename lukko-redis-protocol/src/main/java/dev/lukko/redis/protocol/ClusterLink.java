@@ -232,11 +232,6 @@ public final class ClusterLink implements Link, RedisLink.Cluster {
   }
 
   @Override
-  public NativeSupport natives() {
-    return any().natives();
-  }
-
-  @Override
   public CompletableFuture<Void> firstTry() {
     return firstTry;
   }

@@ -28,9 +28,6 @@ public interface Link {
 
   boolean isConnected();
 
-  /** Which commands of its own the server is asked for in place of scripts. */
-  NativeSupport natives();
-
   /** Completes when the first attempt to connect has ended, in whichever way. */
   CompletableFuture<Void> firstTry();
 

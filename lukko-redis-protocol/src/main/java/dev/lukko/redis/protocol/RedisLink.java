@@ -120,12 +120,6 @@ public final class RedisLink implements Link {
   }
 
   @Override
-  public NativeSupport natives() {
-    Wire current = wire;
-    return current == null ? NativeSupport.NONE : current.natives();
-  }
-
-  @Override
   public void noteTtl(long ttlMillis) {
     releases.noteTtl(ttlMillis);
   }

@@ -22,7 +22,6 @@ public final class ScriptCall {
   private final UnaryOperator<String> filling;
   private final ReentrantLock lock = new ReentrantLock();
   private boolean withdrawn;
-  private boolean expectsEntry;
 
   /** A request that needs no marker. */
   public ScriptCall(Script script, String owner, String[] keys, String... arguments) {
@@ -62,16 +61,6 @@ public final class ScriptCall {
       String[] keys,
       String... arguments) {
     return new ScriptCall(script, owner, marker, filled, filling, keys, arguments);
-  }
-
-  /** The same call, of which is known that it will most likely find its owner's entry. */
-  public ScriptCall expectingEntry() {
-    expectsEntry = true;
-    return this;
-  }
-
-  public boolean expectsEntry() {
-    return expectsEntry;
   }
 
   public Script script() {

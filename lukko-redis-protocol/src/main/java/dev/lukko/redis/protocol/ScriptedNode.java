@@ -51,8 +51,6 @@ public final class ScriptedNode implements LockNode {
 
   private final ConcurrentMap<String, ScriptCall> repairing = new ConcurrentHashMap<>();
 
-  private final GrantedOwners owners = new GrantedOwners();
-
   private final AtomicBoolean closed = new AtomicBoolean();
 
   /**
@@ -98,20 +96,7 @@ public final class ScriptedNode implements LockNode {
       entry.resources().forEach(resource -> hints.asking(format.channel(resource)));
     }
     return create(
-        call,
-        granting,
-        list -> granted(request, Replies.grant(list, call.keys(), link::statusOf)),
-        fault -> fault);
-  }
-
-  /** Where the server can delete by itself, it is noted what a release will find. */
-  private GrantReply granted(GrantRequest request, GrantReply reply) {
-    if (reply instanceof GrantReply.Granted
-        && isCommon(request.entry())
-        && !link.natives().delete().isEmpty()) {
-      owners.add(request.entry().owner(), request.ttlMillis());
-    }
-    return reply;
+        call, granting, list -> Replies.grant(list, call.keys(), link::statusOf), fault -> fault);
   }
 
   private ScriptCall grantCall(GrantRequest request) {
@@ -201,10 +186,8 @@ public final class ScriptedNode implements LockNode {
     if (isCommon(entry)) {
       String resource = entry.resources().get(0);
       String[] key = {format.entry(resource)};
-      ScriptCall call =
-          new ScriptCall(
-              Script.RELEASE, entry.owner(), key, entry.owner(), format.channel(resource));
-      return owners.remove(entry.owner()) ? call.expectingEntry() : call;
+      return new ScriptCall(
+          Script.RELEASE, entry.owner(), key, entry.owner(), format.channel(resource));
     }
     return call(Script.RELEASE, entry, channels(entry));
   }

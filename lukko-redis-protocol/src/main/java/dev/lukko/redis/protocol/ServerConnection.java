@@ -29,14 +29,6 @@ public interface ServerConnection {
       boolean withText,
       BiConsumer<@Nullable List<Object>, @Nullable Throwable> then);
 
-  /**
-   * Sends a command that is no script.
-   *
-   * @param words the command and its arguments
-   * @param then as for a script
-   */
-  void send(List<String> words, BiConsumer<@Nullable List<Object>, @Nullable Throwable> then);
-
   /** What the server tells of itself: the reply to {@code INFO}. */
   CompletableFuture<String> info();
 

@@ -22,7 +22,6 @@ import org.jspecify.annotations.Nullable;
  * @param forgetful whether a restart loses everything
  * @param warnings what makes it less safe than it could be
  * @param note a milder remark, or empty
- * @param natives which commands it has that can take a script's place
  */
 record ServerFacts(
     String run,
@@ -33,8 +32,7 @@ record ServerFacts(
     boolean clusterMember,
     boolean forgetful,
     List<String> warnings,
-    String note,
-    NativeSupport natives) {
+    String note) {
 
   /**
    * Reads the reply to INFO.
@@ -64,8 +62,7 @@ record ServerFacts(
         "1".equals(fields.get("cluster_enabled")),
         !appends && save != null && save.isBlank(),
         warnings(fields),
-        note(appends, save, appendfsync),
-        NativeSupport.of(fields));
+        note(appends, save, appendfsync));
   }
 
   private static String required(Map<String, String> fields, String field) {

@@ -1,7 +1,5 @@
 package dev.lukko.redis.protocol;
 
-import static java.lang.System.Logger.Level.DEBUG;
-
 import dev.lukko.spi.Failed;
 import dev.lukko.spi.Unknown;
 import dev.lukko.time.Scheduler;
@@ -24,8 +22,6 @@ import org.jspecify.annotations.Nullable;
  * it sees the end.
  */
 public final class Wire {
-  private static final System.Logger LOG = System.getLogger(Wire.class.getName());
-
   /** Beyond this, nothing more is asked for; there is room left for the releases of all of it. */
   public static final int MAX_OUTSTANDING = 4_096;
 
@@ -39,7 +35,6 @@ public final class Wire {
   private volatile boolean disconnected;
   private volatile long lastReplyNanos = System.nanoTime();
   private volatile @Nullable ServerFacts server;
-  private volatile NativeSupport natives = NativeSupport.NONE;
 
   public Wire(ServerConnection connection, Scheduler timers, Duration commandTimeout) {
     this.connection = connection;
@@ -61,9 +56,6 @@ public final class Wire {
                   result.completeExceptionally(new NodeFaultException(Faults.ofRequest(cause)));
                 } else {
                   lastReplyNanos = survey.atNanos();
-                  if (server == null) {
-                    natives = survey.facts().natives();
-                  }
                   server = survey.facts();
                   result.complete(survey);
                 }
@@ -138,12 +130,7 @@ public final class Wire {
             });
     try {
       Timer timeout = startTimer(reply, commandTimeout);
-      NativeForm form = NativeForm.of(call, natives);
-      if (form != null) {
-        sendNative(form, call, reply, timeout);
-      } else {
-        sendDigest(call, reply, timeout);
-      }
+      sendDigest(call, reply, timeout);
     } catch (RuntimeException e) { // the driver was shut down
       reply.completeExceptionally(new NodeFaultException(Faults.ofRequest(e)));
     }
@@ -163,65 +150,6 @@ public final class Wire {
             settle(reply, value, error);
           }
         });
-  }
-
-  /**
-   * Sends the server's own commands. Where it refuses them, or cannot say enough, nothing was
-   * applied, and the script follows on this connection, inside the same time. A request without a
-   * reply is not sent again.
-   */
-  private void sendNative(
-      NativeForm form, ScriptCall call, CompletableFuture<List<Object>> reply, Timer timeout) {
-    CompletableFuture<List<Object>> after = new CompletableFuture<>();
-    outstanding.addAndGet(2);
-    connection.send(
-        form.command(),
-        (value, error) -> {
-          ended(error);
-          List<Object> answer = value == null ? null : form.asScript(value);
-          if (answer != null && form.isIncomplete(answer)) {
-            var unused =
-                after.whenComplete(
-                    (heard, lost) -> {
-                      timeout.cancel();
-                      settle(reply, heard == null ? null : form.complete(answer, heard), lost);
-                    });
-          } else if (answer != null || !Faults.isReply(error)) {
-            timeout.cancel();
-            settle(reply, answer, error);
-          } else {
-            onRefused(form, error);
-            var unused = // Not before it: the second command may not even have been sent yet.
-                after.whenComplete(
-                    (heard, lost) -> {
-                      if (!reply.isDone()) {
-                        sendDigest(call, reply, timeout);
-                      }
-                    });
-          }
-        });
-    connection.send(
-        form.after(),
-        (value, error) -> {
-          ended(error);
-          if (Faults.isReply(error)) {
-            after.complete(value == null ? List.of() : value);
-          } else {
-            after.completeExceptionally(error);
-          }
-        });
-  }
-
-  private void onRefused(NativeForm form, @Nullable Throwable error) {
-    if (error != null && NativeForm.isLacking(String.valueOf(error.getMessage()))) {
-      natives = form.without(natives); // a race of two only asks once more
-      LOG.log(DEBUG, "the server refuses {0}: {1}", form.command().get(0), error);
-    }
-  }
-
-  /** Which commands of its own the server is asked for in place of scripts. */
-  public NativeSupport natives() {
-    return natives;
   }
 
   /** The same request again with the script's text, on this connection, inside its time. */

@@ -50,6 +50,13 @@ local function highest_counter()
   return highest
 end
 
+-- Writes a counter. Never ends it sooner than it would have ended: another owner's hold may rest on it.
+local function store_counter(i, number, retention)
+  local key = KEYS[resources + i]
+  local keep = math.max(retention, redis.call('PTTL', key))
+  redis.call('SET', key, integer(number), 'PX', integer(keep))
+end
+
 -- The readers of a hash whose time is not over, as { owner, end, counter }; nil if the hash is not
 -- ours.
 local function readers_of(key)

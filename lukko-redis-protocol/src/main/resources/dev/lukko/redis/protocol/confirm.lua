@@ -21,9 +21,6 @@ if highest >= number then
   return { 2, highest }
 end
 for i = 1, resources do
-  local counter = KEYS[resources + i]
-  -- never shorter than the grant has set it: a ttl may be above the retention
-  local keep = math.max(retention, redis.call('PTTL', counter))
-  redis.call('SET', counter, integer(number), 'PX', integer(keep))
+  store_counter(i, number, retention)
 end
 return { 1 }

@@ -6,7 +6,7 @@
 --          { 0 }                                         an entry is missing, nothing changed
 --          { 2, 0, index, kind, holder, remaining ms }   held by another, nothing changed
 
-local ttl, retention = tonumber(ARGV[4]), ARGV[5]
+local ttl, retention = tonumber(ARGV[4]), tonumber(ARGV[5])
 
 local other, mine = look_at_all()
 if other then
@@ -18,6 +18,8 @@ end
 for i = 1, resources do
   prolong(KEYS[i], ttl)
   -- a counter must not end during a hold, however long that is
-  redis.call('PEXPIRE', KEYS[resources + i], retention)
+  local counter = KEYS[resources + i]
+  local keep = math.max(retention, redis.call('PTTL', counter))
+  redis.call('PEXPIRE', counter, integer(keep))
 end
 return { 1 }

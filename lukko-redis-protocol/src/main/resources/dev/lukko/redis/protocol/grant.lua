@@ -10,7 +10,8 @@
 --          { 3, marker, now ms }                                      may not vote, nothing changed
 --          an error COUNTER                                           nothing changed
 
-local run, ttl, proposal, retention = ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7]
+local run, ttl, proposal = ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
+local retention = tonumber(ARGV[7])
 local waiter, order, lease = ARGV[8], tonumber(ARGV[9]), tonumber(ARGV[10])
 
 local marker
@@ -56,7 +57,7 @@ if run ~= '' and marker ~= run .. ' 0 voting' then
 end
 -- Counters first: if the server refuses a write half-way, a raised counter alone does no harm.
 for i = 1, resources do
-  redis.call('SET', KEYS[resources + i], integer(counter), 'PX', retention)
+  store_counter(i, counter, retention)
 end
 for i = 1, resources do
   put(KEYS[i], ttl, counter)

@@ -8,7 +8,7 @@
 --          { 2, 0, index, kind, holder, remaining ms }   held by another, nothing changed
 --          an error COUNTER                              nothing changed
 
-local ttl, retention, number = tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6])
+local ttl, retention, number = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 
 local _, failure = highest_counter()
 if failure then
@@ -19,8 +19,7 @@ if other then
   return { 2, 0, other[1], other[2], other[3], other[4] }
 end
 for i = 1, resources do
-  local counter = math.max(number, (counter_of(i)))
-  redis.call('SET', KEYS[resources + i], integer(counter), 'PX', retention)
+  store_counter(i, math.max(number, (counter_of(i))), retention)
 end
 for i = 1, resources do
   if look(KEYS[i]) == 'mine' then
