@@ -1,6 +1,6 @@
 /** Distributed locks: the contract, the engine and the fence. */
 module dev.lukko {
-  requires jdk.jfr;
+  requires static jdk.jfr;
   requires static org.jspecify;
 
   exports dev.lukko;

@@ -51,7 +51,7 @@ final class AcquireLoop {
   private final HardDeadline deadline;
   private final @Nullable FairTicket ticket;
   private final CompletableFuture<Lease> result = new CompletableFuture<>();
-  private final FlightEvents.Acquire flight = new FlightEvents.Acquire();
+  private final FlightRecord.Acquire flight = FlightRecord.acquire();
 
   private State state = State.ASKING;
   private @Nullable GrantRound round;

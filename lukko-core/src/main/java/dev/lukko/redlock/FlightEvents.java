@@ -20,7 +20,7 @@ final class FlightEvents {
   @Category("Lukko")
   @Description("A call that acquires a lock, rounds and waits together")
   @StackTrace(false)
-  static final class Acquire extends Event {
+  static final class Acquire extends Event implements FlightRecord.Acquire {
     @Label("Resources")
     String resources = "";
 
@@ -30,7 +30,8 @@ final class FlightEvents {
     @Label("Rounds")
     int rounds;
 
-    void end(List<String> names, boolean success, int made) {
+    @Override
+    public void end(List<String> names, boolean success, int made) {
       if (shouldCommit()) {
         resources = String.join(",", names);
         acquired = success;
@@ -46,14 +47,15 @@ final class FlightEvents {
   @Category("Lukko")
   @Description("A lease, from its grant to its release or loss")
   @StackTrace(false)
-  static final class Held extends Event {
+  static final class Held extends Event implements FlightRecord.Held {
     @Label("Resources")
     String resources = "";
 
     @Label("Fencing Token")
     long fencingToken;
 
-    void end(List<String> names, long token) {
+    @Override
+    public void end(List<String> names, long token) {
       if (shouldCommit()) {
         resources = String.join(",", names);
         fencingToken = token;

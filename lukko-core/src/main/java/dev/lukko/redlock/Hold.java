@@ -45,7 +45,7 @@ final class Hold {
   private final long acquiredNanos;
   private final @Nullable ValidityWindow limit;
   private final Watchdog watchdog;
-  private final FlightEvents.Held flight = new FlightEvents.Held();
+  private final FlightRecord.Held flight = FlightRecord.held();
 
   private Acquirer acquiredBy = Acquirer.NOBODY;
   private volatile @Nullable WeakReference<Lease> handle;
@@ -214,7 +214,7 @@ final class Hold {
     if (stage != null) {
       context.scheduler.execute(() -> stage.complete(reason));
     }
-    FlightEvents.Loss.emit(entry.resources(), token, reason);
+    FlightRecord.loss(entry.resources(), token, reason);
     context.events.emit(() -> new LockEvent.Lost(entry.resources(), token, reason));
   }
 
