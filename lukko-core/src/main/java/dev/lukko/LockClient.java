@@ -124,7 +124,7 @@ public interface LockClient extends AutoCloseable {
    * @throws X what the body threw, unchanged; a loss or a failed release is attached to it as
    *     suppressed
    */
-  default <T extends @Nullable Object, X extends Exception> T using(
+  default <T extends @Nullable Object, X extends Throwable> T using(
       String resource, Duration ttl, LeaseFunction<T, X> body) throws X {
     return using(LockRequest.of(resource, ttl), body);
   }
@@ -133,20 +133,42 @@ public interface LockClient extends AutoCloseable {
    * Runs a body in this thread under the lock that the request names. The lease is extended in the
    * background unless the request says otherwise.
    */
-  default <T extends @Nullable Object, X extends Exception> T using(
+  default <T extends @Nullable Object, X extends Throwable> T using(
       LockRequest request, LeaseFunction<T, X> body) throws X {
     return Using.call(this, request, body);
   }
 
   /** {@link #using(String, Duration, LeaseFunction)} for a body without a result. */
-  default <X extends Exception> void run(String resource, Duration ttl, LeaseAction<X> body)
+  default <X extends Throwable> void run(String resource, Duration ttl, LeaseAction<X> body)
       throws X {
     run(LockRequest.of(resource, ttl), body);
   }
 
   /** {@link #using(LockRequest, LeaseFunction)} for a body without a result. */
-  default <X extends Exception> void run(LockRequest request, LeaseAction<X> body) throws X {
+  default <X extends Throwable> void run(LockRequest request, LeaseAction<X> body) throws X {
     Using.call(this, request, Using.withoutResult(body));
+  }
+
+  /**
+   * Runs a body in this thread under the lock if nobody else holds it; makes exactly one round.
+   *
+   * @return whether the body ran; false if the lock is held by another
+   * @throws QuorumUnavailableException if no quorum of nodes could be reached
+   * @throws ValidityExhaustedException if the nodes took longer to answer than the ttl allows
+   * @throws LeaseLostException if the lease was lost while the body ran
+   * @throws X what the body threw, unchanged
+   */
+  default <X extends Throwable> boolean tryRun(String resource, Duration ttl, LeaseAction<X> body)
+      throws X {
+    return tryRun(LockRequest.of(resource, ttl), body);
+  }
+
+  /**
+   * The same for a request: waits no longer than its wait budget, and without one makes exactly one
+   * round. The lease is extended in the background unless the request says otherwise.
+   */
+  default <X extends Throwable> boolean tryRun(LockRequest request, LeaseAction<X> body) throws X {
+    return Using.tryCall(this, request, body);
   }
 
   /**
@@ -175,7 +197,7 @@ public interface LockClient extends AutoCloseable {
    * @param ttl as in {@link #acquire(String, Duration)}
    */
   default LeaseLock asLock(String resource, Duration ttl) {
-    return new LeaseLock(this, LockRequest.builder(resource).ttl(ttl).autoExtend(true).build());
+    return new LeaseLock(this, LockRequest.autoExtended(resource, ttl));
   }
 
   /**
@@ -201,6 +223,24 @@ public interface LockClient extends AutoCloseable {
   default LeasedSemaphore asSemaphore(String name, int permits, Duration ttl) {
     return new LeasedSemaphore(this, name, permits, ttl);
   }
+
+  /**
+   * Who holds a lock now, as every node answers: asks, changes nothing, and gives what has come in
+   * when all have answered or the node timeout is over. Nodes that could not be asked are in the
+   * report; it never fails because of them.
+   *
+   * @param resource the name to look at
+   * @throws IllegalArgumentException if it can be no name
+   * @throws ClientClosedException if this client is closed
+   */
+  LockReport inspect(String resource);
+
+  /**
+   * Whether the nodes are well: asks all, changes nothing, bounded by the node timeout.
+   *
+   * @throws ClientClosedException if this client is closed
+   */
+  ClientHealth health();
 
   /**
    * Ends the client: waiting calls fail with {@link ClientClosedException}, live leases are

@@ -59,6 +59,11 @@ public final class LockRequest {
     return builder(resource).ttl(ttl).build();
   }
 
+  /** One resource whose lease is extended in the background until it is released. */
+  public static LockRequest autoExtended(String resource, Duration ttl) {
+    return builder(resource).ttl(ttl).autoExtend(true).build();
+  }
+
   /** A builder for one resource or several; all or nothing, whatever the order of the names. */
   public static Builder builder(String... resources) {
     return new Builder(Arrays.asList(Objects.requireNonNull(resources, "resources")));

@@ -1,6 +1,7 @@
 package dev.lukko;
 
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -11,9 +12,24 @@ import org.jspecify.annotations.Nullable;
 final class Using {
   private Using() {}
 
-  static <T extends @Nullable Object, X extends Exception> T call(
+  static <T extends @Nullable Object, X extends Throwable> T call(
       LockClient client, LockRequest request, LeaseFunction<T, X> body) throws X {
-    Lease lease = client.acquire(request.withDefaultAutoExtend(true));
+    return callUnder(client.acquire(request.withDefaultAutoExtend(true)), request, body);
+  }
+
+  /** Gives false, and does not call the body, if the lock is held by another. */
+  static <X extends Throwable> boolean tryCall(
+      LockClient client, LockRequest request, LeaseAction<X> body) throws X {
+    Optional<Lease> lease = client.tryAcquire(request.withDefaultAutoExtend(true));
+    if (lease.isEmpty()) {
+      return false;
+    }
+    callUnder(lease.get(), request, withoutResult(body));
+    return true;
+  }
+
+  private static <T extends @Nullable Object, X extends Throwable> T callUnder(
+      Lease lease, LockRequest request, LeaseFunction<T, X> body) throws X {
     T value;
     LossInterrupt interrupt = LossInterrupt.arm(lease, request);
     try {
@@ -33,7 +49,7 @@ final class Using {
   }
 
   @SuppressWarnings("NullAway") // It does not see that the type argument is nullable here.
-  static <X extends Exception> LeaseFunction<@Nullable Void, X> withoutResult(LeaseAction<X> body) {
+  static <X extends Throwable> LeaseFunction<@Nullable Void, X> withoutResult(LeaseAction<X> body) {
     return new LeaseFunction<>() {
       @Override
       public @Nullable Void apply(Lease lease) throws X {

@@ -1,10 +1,10 @@
 package dev.lukko.cli;
 
+import dev.lukko.LockReport;
 import dev.lukko.cli.doctor.Diagnosis;
 import dev.lukko.cli.doctor.FileExam;
 import dev.lukko.jdbc.EmbeddedNode;
 import dev.lukko.redlock.RedlockBuilder;
-import dev.lukko.spi.Inspection;
 import dev.lukko.spi.LockNode;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -12,7 +12,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
@@ -55,14 +54,16 @@ record EmbeddedFile(Path path) implements LockStore {
   }
 
   @Override
-  public Survey survey(String resource, Duration timeout) {
+  public LockReport report(String resource, Duration timeout) {
     if (Files.notExists(path)) {
       // Looking must not be what creates it.
-      Inspection nothing = new Inspection(List.of(), OptionalLong.empty(), List.of());
-      return new Survey(
-          resource, List.of(new Survey.Answer("embedded:" + path, Optional.of(nothing), "")));
+      return new LockReport(
+          resource,
+          List.of(
+              new LockReport.NodeEntries(
+                  "embedded:" + path, true, List.of(), OptionalLong.empty(), "")));
     }
-    return LockStore.super.survey(resource, timeout);
+    return LockStore.super.report(resource, timeout);
   }
 
   @Override

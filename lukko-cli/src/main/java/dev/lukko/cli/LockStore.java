@@ -1,6 +1,8 @@
 package dev.lukko.cli;
 
+import dev.lukko.LockReport;
 import dev.lukko.cli.doctor.Diagnosis;
+import dev.lukko.redlock.Redlock;
 import dev.lukko.redlock.RedlockBuilder;
 import dev.lukko.spi.LockNode;
 import java.time.Duration;
@@ -24,10 +26,10 @@ sealed interface LockStore permits NamedNodes, EmbeddedFile {
   void tune(RedlockBuilder client);
 
   /** Asks all nodes what they have stored, and changes nothing. */
-  default Survey survey(String resource, Duration timeout) {
+  default LockReport report(String resource, Duration timeout) {
     List<LockNode> nodes = open();
     try {
-      return Survey.ask(nodes, resource, timeout);
+      return Redlock.inspect(nodes, resource, timeout);
     } finally {
       nodes.forEach(LockNode::close);
     }

@@ -6,11 +6,13 @@ import dev.lukko.LockBusyException;
 import dev.lukko.LockClient;
 import dev.lukko.LockException;
 import dev.lukko.LockNotAcquiredException;
+import dev.lukko.LockReport;
 import dev.lukko.LockRequest;
 import dev.lukko.LossReason;
 import dev.lukko.NodeAnswer;
 import dev.lukko.ReleaseOutcome;
 import dev.lukko.cli.process.ProcessTree;
+import dev.lukko.redlock.Redlock;
 import dev.lukko.spi.LockNode;
 import java.io.IOException;
 import java.time.Duration;
@@ -23,7 +25,7 @@ import java.util.stream.Collectors;
 /** One run of a command under a lock, from the request to the exit code. */
 final class LockedRun {
 
-  private static final Duration SURVEY_TIMEOUT = Duration.ofSeconds(1);
+  private static final Duration REPORT_TIMEOUT = Duration.ofSeconds(1);
 
   /** How Java words the system's error: "error=2, ..." before version 25, then "error: 2 (...". */
   private static final Pattern ERROR_NUMBER = Pattern.compile("error[=:] ?(\\d+)");
@@ -200,15 +202,15 @@ final class LockedRun {
   }
 
   private String nowHeldBy(List<? extends LockNode> nodes) {
-    Survey survey = Survey.ask(nodes, resource, SURVEY_TIMEOUT);
+    LockReport report = Redlock.inspect(nodes, resource, REPORT_TIMEOUT);
     String holders =
-        survey.holders().stream()
+        report.holders().stream()
             .map(held -> describe(held.holder()))
             .collect(Collectors.joining(" and "));
     return "; now "
-        + (holders.isEmpty() ? StatusText.summary(survey) : "held by " + holders)
+        + (holders.isEmpty() ? StatusText.summary(report) : "held by " + holders)
         + "; nodes: "
-        + survey.answers().stream().map(StatusText::brief).collect(Collectors.joining("; "));
+        + report.nodes().stream().map(StatusText::brief).collect(Collectors.joining("; "));
   }
 
   private static String nodesSaid(List<NodeAnswer> answers) {

@@ -1,5 +1,6 @@
 package dev.lukko.cli;
 
+import dev.lukko.LockReport;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.Callable;
@@ -57,27 +58,27 @@ final class StatusCommand implements Callable<Integer> {
               + " characters; it must have 1 to "
               + MAX_NAME_LENGTH);
     }
-    return show(nodes.store(surroundings).survey(resource, TIMEOUT));
+    return show(nodes.store(surroundings).report(resource, TIMEOUT));
   }
 
-  private int show(Survey survey) {
+  private int show(LockReport report) {
     if (json) {
-      StatusJson.print(survey, surroundings.out());
+      StatusJson.print(report, surroundings.out());
     } else {
-      StatusText.print(survey, Instant.now(), surroundings.out());
+      StatusText.print(report, Instant.now(), surroundings.out());
     }
-    if (survey.hasQuorum()) {
+    if (report.hasQuorum()) {
       return ExitCode.OK;
     }
     surroundings.say(
         "no quorum for lock '"
             + resource
             + "': "
-            + survey.answered()
+            + report.answered()
             + " of "
-            + survey.answers().size()
+            + report.nodes().size()
             + " nodes answered, "
-            + survey.quorum()
+            + report.quorum()
             + " needed");
     return ExitCode.UNAVAILABLE;
   }

@@ -1,24 +1,23 @@
 package dev.lukko.cli;
 
-import dev.lukko.Holder;
-import dev.lukko.cli.Survey.Acquisition;
-import dev.lukko.cli.Survey.Answer;
-import dev.lukko.spi.Inspection;
+import dev.lukko.LockReport;
+import dev.lukko.LockReport.Acquisition;
+import dev.lukko.LockReport.NodeEntries;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** The survey of a lock as text for people. */
+/** The report on a lock as human-readable text. */
 final class StatusText {
 
   private StatusText() {}
 
-  static void print(Survey survey, Instant now, PrintWriter out) {
-    out.println(survey.resource() + ": " + summary(survey));
-    for (Acquisition held : survey.acquisitions()) {
-      boolean holds = held.votes() >= survey.quorum();
+  static void print(LockReport report, Instant now, PrintWriter out) {
+    out.println(report.resource() + ": " + summary(report));
+    for (Acquisition held : report.acquisitions()) {
+      boolean holds = held.votes() >= report.quorum();
       out.println();
       out.println(
           (holds ? "holder     " : "entry of   ")
@@ -26,70 +25,63 @@ final class StatusText {
               + " ("
               + held.votes()
               + " of "
-              + survey.answers().size()
+              + report.nodes().size()
               + " nodes)");
       held.holder().since().ifPresent(since -> out.println("since      " + ago(since, now)));
       if (holds) {
         out.println("remaining  " + held.remaining().map(Durations::show).orElse("no expiry"));
         out.println(
             "token      "
-                + (held.token().isPresent()
-                    ? held.token().getAsLong()
+                + (held.fencingToken().isPresent()
+                    ? held.fencingToken().getAsLong()
                     : "no quorum agrees on one"));
       }
     }
     out.println();
-    int width =
-        survey.answers().stream().mapToInt(answer -> answer.node().length()).max().orElse(0);
-    for (Answer answer : survey.answers()) {
+    int width = report.nodes().stream().mapToInt(node -> node.node().length()).max().orElse(0);
+    for (NodeEntries node : report.nodes()) {
       out.println(
           "node       "
-              + answer.node()
-              + " ".repeat(width - answer.node().length())
+              + node.node()
+              + " ".repeat(width - node.node().length())
               + "  "
-              + detail(answer));
+              + detail(node));
     }
   }
 
   /** One clause on the lock as a whole. */
-  static String summary(Survey survey) {
-    String answered = survey.answered() + " of " + survey.answers().size() + " nodes answered";
-    return switch (survey.state()) {
+  static String summary(LockReport report) {
+    String answered = report.answered() + " of " + report.nodes().size() + " nodes answered";
+    return switch (report.state()) {
       case HELD -> "held (" + answered + ")";
       case FREE -> "free (" + answered + ")";
       case MAYBE_HELD -> "perhaps held (" + answered + ", the others decide)";
-      case UNKNOWN -> "unknown (" + answered + ", " + survey.quorum() + " needed)";
+      case UNKNOWN -> "unknown (" + answered + ", " + report.quorum() + " needed)";
     };
   }
 
-  /** What one node said, without the counter. */
-  static String brief(Answer answer) {
-    return answer.node()
-        + ": "
-        + answer.inspection().map(StatusText::entries).orElse(answer.error())
-        + standing(answer);
+  /** What one node answered, without the counter. */
+  static String brief(NodeEntries node) {
+    return node.node() + ": " + (node.answered() ? entries(node) + standing(node) : node.detail());
   }
 
-  private static String detail(Answer answer) {
-    return answer.inspection().map(StatusText::detail).orElse("no answer: " + answer.error())
-        + standing(answer);
+  private static String detail(NodeEntries node) {
+    return node.answered()
+        ? entries(node)
+            + (node.counter().isPresent() ? ", counter " + node.counter().getAsLong() : "")
+            + standing(node)
+        : "no answer: " + node.detail();
   }
 
-  private static String standing(Answer answer) {
-    return answer.standing().isEmpty() ? "" : "; " + answer.standing();
+  private static String standing(NodeEntries node) {
+    return node.detail().isEmpty() ? "" : "; " + node.detail();
   }
 
-  private static String detail(Inspection inspection) {
-    return entries(inspection)
-        + (inspection.counter().isPresent() ? ", counter " + inspection.counter().getAsLong() : "");
-  }
-
-  private static String entries(Inspection inspection) {
-    return inspection.holders().isEmpty()
+  private static String entries(NodeEntries node) {
+    return node.entries().isEmpty()
         ? "free"
-        : inspection.holders().stream()
-            .map(Holder::remaining)
-            .map(StatusText::held)
+        : node.entries().stream()
+            .map(entry -> held(entry.holder().remaining()))
             .collect(Collectors.joining(", "));
   }
 

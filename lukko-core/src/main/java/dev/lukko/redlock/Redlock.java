@@ -1,14 +1,18 @@
 package dev.lukko.redlock;
 
 import dev.lukko.ClientClosedException;
+import dev.lukko.ClientHealth;
 import dev.lukko.Lease;
 import dev.lukko.LockClient;
 import dev.lukko.LockException;
+import dev.lukko.LockReport;
 import dev.lukko.LockRequest;
 import dev.lukko.LossReason;
 import dev.lukko.spi.Capability;
 import dev.lukko.spi.LockNode;
 import dev.lukko.time.Scheduler;
+import dev.lukko.time.Ticker;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -195,6 +199,41 @@ public final class Redlock implements LockClient {
   private static ClientClosedException closedWhile(AcquireLoop loop) {
     return new ClientClosedException(
         "the client is closed; lock " + loop.resources() + " was not acquired");
+  }
+
+  @Override
+  public LockReport inspect(String resource) {
+    checkName(resource);
+    return questions().inspect(resource);
+  }
+
+  @Override
+  public ClientHealth health() {
+    return questions().health();
+  }
+
+  /**
+   * Looks at nodes without being a client of theirs: nothing is admitted, checked or closed, so
+   * that also nodes that could never form a quorum can be looked at.
+   *
+   * @param timeout how long to wait for answers at most
+   */
+  public static LockReport inspect(
+      List<? extends LockNode> nodes, String resource, Duration timeout) {
+    checkName(resource);
+    return new NodeQuestions(List.copyOf(nodes), timeout, Ticker.system()).inspect(resource);
+  }
+
+  private static void checkName(String resource) {
+    Objects.requireNonNull(LockRequest.builder(resource));
+  }
+
+  private NodeQuestions questions() {
+    if (closed) {
+      throw new ClientClosedException("the client is closed; its nodes are not asked");
+    }
+    return new NodeQuestions(
+        context.nodes, Duration.ofNanos(context.settings.closeTimeoutNanos()), context.ticker);
   }
 
   @Override

@@ -125,7 +125,7 @@ public final class OncePerTick implements AutoCloseable {
    * @throws RunNotRecordedException if the body returned, and the store could not be told
    * @throws dev.lukko.LockException if the lock or the store could not be reached: nothing was run
    */
-  public <X extends Exception> Result run(String job, Duration period, LeaseAction<X> body)
+  public <X extends Throwable> Result run(String job, Duration period, LeaseAction<X> body)
       throws X {
     LockRequest request = request(job);
     if (period == null
@@ -156,7 +156,7 @@ public final class OncePerTick implements AutoCloseable {
    * @throws X what the body threw
    * @throws dev.lukko.LeaseLostException as {@link #run(String, Duration, LeaseAction)} does
    */
-  public <X extends Exception> Result run(String job, Instant tick, LeaseAction<X> body) throws X {
+  public <X extends Throwable> Result run(String job, Instant tick, LeaseAction<X> body) throws X {
     LockRequest request = request(job);
     if (tick == null || tick.isBefore(FIRST) || tick.isAfter(LAST)) {
       throw new IllegalArgumentException(
@@ -194,7 +194,7 @@ public final class OncePerTick implements AutoCloseable {
         .build();
   }
 
-  private <X extends Exception> Result whenDue(
+  private <X extends Throwable> Result whenDue(
       LockRequest request, String job, Instant tick, LeaseAction<X> body) throws X {
     Objects.requireNonNull(body, "body");
     Duration missing = dueWait.until(request.resources(), tick, maxEarly);
@@ -219,7 +219,7 @@ public final class OncePerTick implements AutoCloseable {
         || (last.tick().equals(tick) && !rerunAfter.contains(last.outcome()));
   }
 
-  private <X extends Exception> Result begin(
+  private <X extends Throwable> Result begin(
       LockRequest request, String job, Instant tick, LeaseAction<X> body) throws X {
     Objects.requireNonNull(body, "body");
     Optional<Lease> granted = locks.tryAcquire(request);
@@ -245,7 +245,7 @@ public final class OncePerTick implements AutoCloseable {
     return LockRequest.builder("job:" + job).ttl(ttl).maxWait(wait).autoExtend(true).build();
   }
 
-  private <X extends Exception> Result underLease(
+  private <X extends Throwable> Result underLease(
       Lease lease, String job, Instant tick, LeaseAction<X> body) throws X {
     try {
       RunRecord run = new RunRecord(store, job, tick, lease, runner);
@@ -269,7 +269,7 @@ public final class OncePerTick implements AutoCloseable {
     }
   }
 
-  private static <X extends Exception> void work(RunRecord run, Lease lease, LeaseAction<X> body)
+  private static <X extends Throwable> void work(RunRecord run, Lease lease, LeaseAction<X> body)
       throws X {
     try {
       if (lease.isValid()) { // Else the store took so long that another may run it by now.

@@ -1,8 +1,11 @@
 package dev.lukko.postgres;
 
 import dev.lukko.ClientClosedException;
+import dev.lukko.ClientHealth;
 import dev.lukko.LockEvent;
 import dev.lukko.LockException;
+import dev.lukko.LockReport;
+import dev.lukko.LockReport.NodeEntries;
 import dev.lukko.LockRequest;
 import dev.lukko.time.Scheduler;
 import dev.lukko.time.Ticker;
@@ -12,6 +15,8 @@ import java.sql.SQLTimeoutException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +24,8 @@ import org.jspecify.annotations.Nullable;
 /** The inside of a client: its parts, its one session, and its end. */
 final class AdvisoryEngine implements Context {
   private static final System.Logger LOG = System.getLogger(AdvisoryEngine.class.getName());
+
+  private static final String NODE = "postgresql";
 
   private final PostgresSchema schema;
   private final String namespace;
@@ -112,6 +119,61 @@ final class AdvisoryEngine implements Context {
     }
     return new Attempt(
         this, request, keysOf(request.resources()), request.maxWait().orElse(maxWait));
+  }
+
+  LockReport inspect(String resource) {
+    LockKey key = keysOf(List.of(resource)).get(0);
+    requireOpen();
+    NodeEntries entries;
+    try {
+      entries =
+          new NodeEntries(
+              NODE,
+              true,
+              session().holdersOf(key).stream().map(AdvisoryEngine::entry).toList(),
+              OptionalLong.empty(),
+              "");
+    } catch (SQLException | LockException failure) {
+      entries = NodeEntries.silent(NODE, String.valueOf(failure.getMessage()));
+    }
+    return new LockReport(resource, List.of(entries));
+  }
+
+  private static LockReport.Entry entry(HolderRow row) {
+    return new LockReport.Entry(row.toHolder(), Integer.toString(row.pid()));
+  }
+
+  ClientHealth health() {
+    requireOpen();
+    long startNanos = ticker.nanoTime();
+    ClientHealth.Node node;
+    try {
+      session().probe();
+      node =
+          new ClientHealth.Node(
+              NODE,
+              ClientHealth.State.VOTING,
+              Optional.of(Duration.ofNanos(ticker.nanoTime() - startNanos)),
+              "",
+              List.of());
+    } catch (SQLException | LockException failure) {
+      node =
+          new ClientHealth.Node(
+              NODE,
+              failure instanceof UnsuitableDatabaseException
+                  ? ClientHealth.State.INCOMPATIBLE
+                  : ClientHealth.State.UNREACHABLE,
+              Optional.empty(),
+              String.valueOf(failure.getMessage()),
+              List.of());
+    }
+    return new ClientHealth(List.of(node));
+  }
+
+  private void requireOpen() {
+    if (closed) {
+      throw new ClientClosedException("the client is closed; the server is not asked");
+    }
   }
 
   List<LockKey> keysOf(Collection<String> names) {
@@ -250,7 +312,7 @@ final class AdvisoryEngine implements Context {
 
   private void state(boolean available, String detail) {
     if (events.wanted()) {
-      events.send(new LockEvent.NodeStateChanged("postgresql", available, detail));
+      events.send(new LockEvent.NodeStateChanged(NODE, available, detail));
     }
   }
 

@@ -9,6 +9,7 @@ import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.sql.Timestamp;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -335,17 +336,30 @@ final class AdvisorySession {
     }
   }
 
-  /** Who holds a key in another session, as far as the server tells. */
+  /** Who holds a key in another session, as far as the server knows. */
   Optional<HolderRow> holderOf(LockKey key) throws SQLException {
+    return holders(sql.holders, key).stream().findFirst();
+  }
+
+  /** Who holds a key in any session, this one included. */
+  List<HolderRow> holdersOf(LockKey key) throws SQLException {
+    return holders(sql.allHolders, key);
+  }
+
+  private List<HolderRow> holders(String text, LockKey key) throws SQLException {
     return call(
         () -> {
-          PreparedStatement statement = prepared(sql.holders);
+          PreparedStatement statement = prepared(text);
           statement.setLong(1, key.lock());
           statement.setLong(2, key.classId());
           statement.setLong(3, key.objId());
+          List<HolderRow> rows = new ArrayList<>();
           try (ResultSet row = statement.executeQuery()) {
-            return row.next() ? Optional.of(HolderRow.read(row)) : Optional.empty();
+            while (row.next()) {
+              rows.add(HolderRow.read(row));
+            }
           }
+          return rows;
         });
   }
 

@@ -16,6 +16,9 @@ final class AdvisorySql {
   /** The channel on which a release is announced, if anybody waits for it. */
   static final String CHANNEL = "lukko_released";
 
+  /** How many holders of one lock are shown at most. */
+  private static final int MAX_HOLDERS = 100;
+
   /** For a direct connection. */
   final String tryOne;
 
@@ -43,6 +46,7 @@ final class AdvisorySql {
   final String withdraw;
   final String sweep;
   final String holders;
+  final String allHolders;
 
   AdvisorySql(String schema) {
     String token = "nextval('" + schema + ".fencing_token')";
@@ -63,21 +67,27 @@ final class AdvisorySql {
             + schema
             + ".lock_holder h WHERE NOT EXISTS (SELECT 1 FROM pg_stat_activity a"
             + " WHERE a.pid = h.pid)";
-    holders =
-        """
+    holders = holders(schema, "l.pid <> pg_backend_pid()", 1);
+    allHolders = holders(schema, "true", MAX_HOLDERS);
+  }
+
+  private static String holders(String schema, String which, int limit) {
+    return """
         SELECT l.pid, a.application_name, host(a.client_addr), h.namespace, h.name, h.description,
                h.since
         FROM pg_locks l
         LEFT JOIN pg_stat_activity a ON a.pid = l.pid
         LEFT JOIN ${s}.lock_holder h ON h.lock_key = ? AND h.pid = l.pid
         WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
-          AND l.pid <> pg_backend_pid()
+          AND ${w}
           AND l.classid::bigint = ? AND l.objid::bigint = ?
           AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
         ORDER BY h.token DESC NULLS LAST
-        LIMIT 1
+        LIMIT ${n}
         """
-            .replace("${s}", schema);
+        .replace("${s}", schema)
+        .replace("${w}", which)
+        .replace("${n}", Integer.toString(limit));
   }
 
   String unlock(boolean shared, boolean ask) {

@@ -1,10 +1,12 @@
 package dev.lukko.postgres;
 
 import dev.lukko.ClientClosedException;
+import dev.lukko.ClientHealth;
 import dev.lukko.Lease;
 import dev.lukko.LockClient;
 import dev.lukko.LockException;
 import dev.lukko.LockListener;
+import dev.lukko.LockReport;
 import dev.lukko.LockRequest;
 import dev.lukko.spi.ProcessName;
 import dev.lukko.time.Scheduler;
@@ -125,6 +127,21 @@ public final class PostgresAdvisoryLocks implements LockClient {
       return CompletableFuture.failedFuture(closed);
     }
     return attempt.begin();
+  }
+
+  /**
+   * {@inheritDoc} An entry here is a server session that holds the lock, and its fingerprint the
+   * number of the server process; holders in transactions are shown too. No expiry is reported,
+   * since a lock lasts as long as its session; no counter, since the token is the lease's own.
+   */
+  @Override
+  public LockReport inspect(String resource) {
+    return engine.inspect(resource);
+  }
+
+  @Override
+  public ClientHealth health() {
+    return engine.health();
   }
 
   /** {@link #inTransaction(Connection, Collection, Duration)} for one name. */

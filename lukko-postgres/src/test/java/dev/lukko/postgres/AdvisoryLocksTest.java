@@ -11,6 +11,7 @@ import dev.lukko.LeaseLostException;
 import dev.lukko.LockBusyException;
 import dev.lukko.LockEvent;
 import dev.lukko.LockInterruptedException;
+import dev.lukko.LockReport;
 import dev.lukko.LockRequest;
 import dev.lukko.LossReason;
 import dev.lukko.QuorumUnavailableException;
@@ -73,6 +74,32 @@ class AdvisoryLocksTest {
       assertThat(busy.waitExhausted()).isFalse();
     }
     assertThat(other.tryAcquire("a", TTL)).hasValueSatisfying(Lease::release);
+  }
+
+  @Test
+  void aHeldLockIsReportedToAnyClientAndAFreeOneAsFree() {
+    try (Lease lease = mine.acquire("a", TTL)) {
+      LockReport elsewhere = other.inspect("a");
+      assertThat(elsewhere.state()).isEqualTo(LockReport.State.HELD);
+      assertThat(elsewhere.holders().get(0).holder().description()).contains("lukko mine");
+      assertThat(mine.inspect("a").holders()).hasSize(1);
+      assertThat(elsewhere.toString()).doesNotContain(lease.owner());
+    }
+    assertThat(other.inspect("a").state()).isEqualTo(LockReport.State.FREE);
+    assertThat(other.health().margin()).isZero();
+    other.close();
+    assertThatThrownBy(() -> other.inspect("a")).isInstanceOf(ClientClosedException.class);
+    assertThatThrownBy(() -> other.health()).isInstanceOf(ClientClosedException.class);
+  }
+
+  @Test
+  void sharedHoldersAreReportedSideBySide() {
+    LockRequest shared = LockRequest.builder("a").ttl(TTL).shared(true).build();
+    try (Lease one = mine.acquire(shared);
+        Lease two = other.acquire(shared)) {
+      assertThat(one.isValid() && two.isValid()).isTrue();
+      assertThat(mine.inspect("a").holders()).hasSize(2);
+    }
   }
 
   @Test

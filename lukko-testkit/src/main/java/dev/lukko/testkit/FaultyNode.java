@@ -1,5 +1,6 @@
 package dev.lukko.testkit;
 
+import dev.lukko.LockException;
 import dev.lukko.spi.ConfirmReply;
 import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.Failed;
@@ -7,12 +8,14 @@ import dev.lukko.spi.FairTicket;
 import dev.lukko.spi.ForwardingNode;
 import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantRequest;
+import dev.lukko.spi.Inspection;
 import dev.lukko.spi.LockEntry;
 import dev.lukko.spi.LockNode;
 import dev.lukko.spi.NodeStatus;
 import dev.lukko.spi.ReleaseReply;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
@@ -24,6 +27,9 @@ import java.util.function.Supplier;
  * says so, as it does behind a hung server or a slow network. Thread-safe.
  */
 public final class FaultyNode extends ForwardingNode {
+  private static final Inspection NOTHING =
+      new Inspection(List.of(), OptionalLong.empty(), List.of());
+
   private final List<Runnable> held = new ArrayList<>();
   private Fault fault = Fault.NONE;
   private int requests;
@@ -146,6 +152,17 @@ public final class FaultyNode extends ForwardingNode {
           return CompletableFuture.completedFuture(true);
         },
         false);
+  }
+
+  @Override
+  public CompletionStage<Inspection> inspect(String resource) {
+    return isDown()
+        ? CompletableFuture.failedFuture(new LockException(down().detail()))
+        : pass(() -> super.inspect(resource), NOTHING);
+  }
+
+  private synchronized boolean isDown() {
+    return fault == Fault.DOWN;
   }
 
   @Override
