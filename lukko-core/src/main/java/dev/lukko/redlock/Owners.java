@@ -3,18 +3,23 @@ package dev.lukko.redlock;
 import dev.lukko.spi.OwnerValue;
 import dev.lukko.time.Ticker;
 import java.security.SecureRandom;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
 
 /** Makes the owner values of one client, a fresh one for every round. */
 final class Owners {
-  private final SecureRandom random;
+  private final @Nullable SecureRandom random;
   private final Ticker ticker;
 
-  Owners(SecureRandom random, Ticker ticker) {
+  Owners(@Nullable SecureRandom random, Ticker ticker) {
     this.random = random;
     this.ticker = ticker;
   }
 
   String next(String description) {
-    return OwnerValue.create(random, ticker.wallInstant(), description);
+    Instant now = ticker.wallInstant();
+    return random == null
+        ? OwnerValue.create(now, description)
+        : OwnerValue.create(random, now, description);
   }
 }

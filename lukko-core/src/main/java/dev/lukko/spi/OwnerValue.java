@@ -8,6 +8,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.HexFormat;
 import java.util.Optional;
@@ -33,10 +34,24 @@ public final class OwnerValue {
 
   private OwnerValue() {}
 
-  /** A fresh value: unique, and unguessable as long as the source of random bits is. */
+  /**
+   * A fresh value: unique and unguessable, also among processes that were restored from one
+   * snapshot, as long as the operating system gives each of them random bits of its own.
+   *
+   * @param now the wall clock
+   */
+  public static String create(Instant now, String description) {
+    return create(Arrays.copyOf(OwnerEntropy.bits(now), RANDOM_BYTES), now, description);
+  }
+
+  /** The same with random bits from this source, for simulations that can be repeated. */
   public static String create(SecureRandom random, Instant now, String description) {
     byte[] bits = new byte[RANDOM_BYTES];
     random.nextBytes(bits);
+    return create(bits, now, description);
+  }
+
+  private static String create(byte[] bits, Instant now, String description) {
     String shown =
         description.length() <= MAX_DESCRIPTION
             ? description
@@ -88,10 +103,13 @@ public final class OwnerValue {
 
   /** A short digest by which one owner value can be recognised without being shown. */
   public static String fingerprint(String owner) {
+    byte[] digest = sha256().digest(owner.getBytes(StandardCharsets.UTF_8));
+    return HexFormat.of().formatHex(digest, 0, 6);
+  }
+
+  static MessageDigest sha256() {
     try {
-      byte[] digest =
-          MessageDigest.getInstance("SHA-256").digest(owner.getBytes(StandardCharsets.UTF_8));
-      return HexFormat.of().formatHex(digest, 0, 6);
+      return MessageDigest.getInstance("SHA-256");
     } catch (NoSuchAlgorithmException missing) {
       throw new IllegalStateException("every Java platform has SHA-256", missing);
     }

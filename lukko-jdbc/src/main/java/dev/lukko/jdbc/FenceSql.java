@@ -7,13 +7,15 @@ import java.util.Collections;
  *
  * <p>A row has the highest token seen ({@code token}) and the highest one that wrote ({@code
  * written}), so that a strict fence can tell a read from a write. Each statement takes name, token
- * and written token of every resource, in this order.
+ * and written token of every resource, in this order. Nothing but these numbers decides: no clock,
+ * no random number.
  *
- * <p>MySQL cannot make the update half of its upsert conditional, and its count of rows is the same
- * for an insert as for an update that changes nothing. There each contact leaves a random number of
- * its own ({@code contact}): an accepted update always changes the row and counts as two, and in
- * doubt the number tells whose contact the row has seen last. Assignments go from left to right,
- * each seeing the ones before it.
+ * <p>MySQL cannot make the update half of its upsert conditional, and its count of rows says the
+ * same of an insert as of an update that changes nothing. So an accepted update always changes the
+ * row, by a column that goes back and forth ({@code contact}), and counts as two; for every other
+ * count the rows are read again, and their tokens alone decide. That would not do for a strict
+ * fence, whose second use of a token leaves what the first has left; there missing rows are created
+ * first, and a plain update, whose condition decides and whose count is exact, follows.
  */
 final class FenceSql {
 
@@ -62,9 +64,7 @@ final class FenceSql {
   }
 
   static String read(Dialect dialect, String table, int rows) {
-    return "SELECT resource, token, written"
-        + (dialect == Dialect.MYSQL ? ", contact" : ", 0")
-        + " FROM "
+    return "SELECT resource, token, written FROM "
         + table
         + " WHERE resource IN ("
         + repeat("?", rows, ", ")
@@ -84,22 +84,32 @@ final class FenceSql {
         + (contact == Contact.WRITE_ONCE ? " AND f.written < excluded.token" : "");
   }
 
+  /** Each expression is right whether or not it sees what those before it have assigned. */
   private static String upsertMySql(String table, Contact contact, int rows) {
-    String accepted = "contact = VALUES(contact)";
+    String accepted = "token <= VALUES(token)";
+    return insertMySql(table, rows)
+        + " contact = IF("
+        + accepted
+        + ", IF(contact = 0, 1, 0), contact), touched_at = IF("
+        + accepted
+        + ", VALUES(touched_at), touched_at), "
+        + (contact == Contact.READ
+            ? ""
+            : "written = IF(" + accepted + ", VALUES(written), written), ")
+        + "token = GREATEST(token, VALUES(token))";
+  }
+
+  /** Creates and locks rows on MySQL; takes names and zeros as {@link #raise}. */
+  static String lockMySql(String table, int rows) {
+    return insertMySql(table, rows) + " touched_at = touched_at";
+  }
+
+  private static String insertMySql(String table, int rows) {
     return "INSERT INTO "
         + table
         + " (resource, token, written, contact, touched_at) VALUES "
-        + repeat("(?, ?, ?, ?, " + Dialects.nowMillis(Dialect.MYSQL) + ")", rows, ", ")
-        + " ON DUPLICATE KEY UPDATE contact = IF(token <= VALUES(token)"
-        + (contact == Contact.WRITE_ONCE ? " AND written < VALUES(token)" : "")
-        + ", VALUES(contact), contact), token = IF("
-        + accepted
-        + ", VALUES(token), token), written = IF("
-        + accepted
-        + (contact == Contact.READ ? " AND FALSE" : "")
-        + ", VALUES(written), written), touched_at = IF("
-        + accepted
-        + ", VALUES(touched_at), touched_at)";
+        + repeat("(?, ?, ?, 0, " + Dialects.nowMillis(Dialect.MYSQL) + ")", rows, ", ")
+        + " ON DUPLICATE KEY UPDATE";
   }
 
   private static String merge(String table, Contact contact, int rows) {

@@ -2,7 +2,6 @@ package dev.lukko.jdbc;
 
 import dev.lukko.jdbc.FenceSql.Contact;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -32,22 +31,7 @@ final class H2FirstContact {
     if (contact == Contact.WRITE_ONCE && resources.size() > 1) {
       return false; // If some took it, they would refuse it the second time.
     }
-    String sql = FenceSql.update(Dialect.H2, table, contact, resources.size());
-    try (PreparedStatement statement = connection.prepareStatement(sql)) {
-      int index = 0;
-      statement.setLong(++index, token);
-      if (contact != Contact.READ) {
-        statement.setLong(++index, token);
-      }
-      for (String resource : resources) {
-        Dialects.bindName(Dialect.H2, statement, ++index, resource);
-      }
-      statement.setLong(++index, token);
-      if (contact == Contact.WRITE_ONCE) {
-        statement.setLong(++index, token);
-      }
-      return statement.executeUpdate() == resources.size();
-    }
+    return JdbcFence.updated(connection, Dialect.H2, table, resources, token, contact);
   }
 
   /** Runs the step until it is not kept waiting any more. */

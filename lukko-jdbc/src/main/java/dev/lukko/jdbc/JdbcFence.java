@@ -14,7 +14,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.concurrent.ThreadLocalRandom;
 import javax.sql.DataSource;
 
 /**
@@ -38,9 +37,9 @@ import javax.sql.DataSource;
  * when the row has moved on (roll back, run again), but MySQL goes on with the old view.
  *
  * <p><b>Cost:</b> one statement, for a lease of several resources too. A refusal takes another, and
- * on MySQL the very first contact of a resource does; on H2 that takes four more. Where the data is
- * one row that can have a column of its own, {@link RowFence} costs none; for tables that several
- * programs write, see {@link #triggerDdl}.
+ * on MySQL the very first contact of a resource does, and a strict check; on H2 that takes four
+ * more. Where the data is one row that can have a column of its own, {@link RowFence} costs none;
+ * for tables that several programs write, see {@link #triggerDdl}.
  *
  * <p>Isolation levels from {@code READ COMMITTED} to {@code SERIALIZABLE} are right, on PostgreSQL,
  * MySQL and MariaDB (InnoDB), H2 and SQLite. How long a check waits for another's transaction is
@@ -179,10 +178,9 @@ public final class JdbcFence {
       return;
     }
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-      long nonce = ThreadLocalRandom.current().nextLong();
-      Step write = () -> write(connection, dialect, resources, token, contact, nonce);
+      Step write = () -> write(connection, dialect, resources, token, contact);
       if ((first == null ? write.run() : first.withPauses(write))
-          || isRaised(connection, dialect, resources, token, contact, nonce)) {
+          || isRaised(connection, dialect, resources, token, contact)) {
         return;
       }
       // A row was forgotten or inserted just now: look again. At H2's higher isolation levels an
@@ -202,26 +200,18 @@ public final class JdbcFence {
   }
 
   private boolean write(
-      Connection connection,
-      Dialect dialect,
-      List<String> resources,
-      long token,
-      Contact contact,
-      long nonce)
+      Connection connection, Dialect dialect, List<String> resources, long token, Contact contact)
       throws SQLException {
-    String sql = FenceSql.raise(dialect, table, contact, resources.size());
-    try (PreparedStatement statement = connection.prepareStatement(sql)) {
-      int index = 0;
-      for (String resource : resources) {
-        Dialects.bindName(dialect, statement, ++index, resource);
-        statement.setLong(++index, token);
-        statement.setLong(++index, contact == Contact.READ ? 0 : token);
-        if (dialect == Dialect.MYSQL) {
-          statement.setLong(++index, nonce);
-        }
-      }
-      int count = statement.executeUpdate();
-      return count == (dialect == Dialect.MYSQL ? 2 : 1) * resources.size();
+    int rows = resources.size();
+    if (dialect == Dialect.MYSQL && contact == Contact.WRITE_ONCE) {
+      upsert(connection, dialect, FenceSql.lockMySql(table, rows), resources, 0, 0);
+      return updated(connection, dialect, table, resources, token, contact);
+    }
+    long written = contact == Contact.READ ? 0 : token;
+    String sql = FenceSql.raise(dialect, table, contact, rows);
+    try {
+      int count = upsert(connection, dialect, sql, resources, token, written);
+      return count == (dialect == Dialect.MYSQL ? 2 : 1) * rows;
     } catch (SQLException failed) {
       // H2 looks for the row and inserts it in two steps; another one came between them.
       if (dialect == Dialect.H2 && SqlStates.isDuplicate(failed)) {
@@ -231,14 +221,58 @@ public final class JdbcFence {
     }
   }
 
-  /** Whether all rows have taken the token after all; throws if one refuses it. */
-  private boolean isRaised(
+  private static int upsert(
       Connection connection,
       Dialect dialect,
+      String sql,
       List<String> resources,
       long token,
-      Contact contact,
-      long nonce)
+      long written)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(sql)) {
+      int index = 0;
+      for (String resource : resources) {
+        Dialects.bindName(dialect, statement, ++index, resource);
+        statement.setLong(++index, token);
+        statement.setLong(++index, written);
+      }
+      return statement.executeUpdate();
+    }
+  }
+
+  /** Whether all rows were there, and took the token. */
+  static boolean updated(
+      Connection connection,
+      Dialect dialect,
+      String table,
+      List<String> resources,
+      long token,
+      Contact contact)
+      throws SQLException {
+    String sql = FenceSql.update(dialect, table, contact, resources.size());
+    try (PreparedStatement statement = connection.prepareStatement(sql)) {
+      int index = 0;
+      statement.setLong(++index, token);
+      if (contact != Contact.READ) {
+        statement.setLong(++index, token);
+      }
+      for (String resource : resources) {
+        Dialects.bindName(dialect, statement, ++index, resource);
+      }
+      statement.setLong(++index, token);
+      if (contact == Contact.WRITE_ONCE) {
+        statement.setLong(++index, token);
+      }
+      return statement.executeUpdate() == resources.size();
+    }
+  }
+
+  /**
+   * Whether all rows have the token, which came there just now or under the same lease; throws if
+   * one refuses it.
+   */
+  private boolean isRaised(
+      Connection connection, Dialect dialect, List<String> resources, long token, Contact contact)
       throws SQLException {
     int raised = 0;
     TreeMap<String, Long> refusing = new TreeMap<>();
@@ -251,21 +285,17 @@ public final class JdbcFence {
       try (ResultSet row = statement.executeQuery()) {
         while (row.next()) {
           long highest = row.getLong(2);
-          if (dialect == Dialect.MYSQL && row.getLong(4) == nonce) {
-            raised++;
-          } else if (highest > token
-              || (contact == Contact.WRITE_ONCE && row.getLong(3) == token)) {
+          if (highest > token || (contact == Contact.WRITE_ONCE && row.getLong(3) == token)) {
             refusing.put(Dialects.readName(dialect, row, 1), highest);
+          } else if (dialect == Dialect.MYSQL && highest == token) {
+            raised++;
           }
         }
       }
     }
-    if (raised == resources.size()) {
-      return true;
-    }
     if (!refusing.isEmpty()) {
       throw new StaleTokenException(refusing.firstKey(), token, refusing.firstEntry().getValue());
     }
-    return false;
+    return contact != Contact.WRITE_ONCE && raised == resources.size();
   }
 }

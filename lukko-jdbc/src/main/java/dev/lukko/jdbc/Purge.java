@@ -28,7 +28,10 @@ final class Purge {
   private static final String OLD = " AND expires_at <= {now} - :ttl";
   private static final String STEP = "name > :name AND name <= :owner" + OLD;
   private static final String LAST_STEP = "name > :name" + OLD;
-  private static final String DELETE = "DELETE FROM lukko_lock WHERE shared_until <= {now} AND ";
+  // A counter that a client's clock has put ahead of the database's would be followed by lower
+  // ones.
+  private static final String DELETE =
+      "DELETE FROM lukko_lock WHERE shared_until <= {now} AND {counter} <= {now} - :ttl AND ";
   private static final String DELETE_SHARED = "DELETE FROM lukko_shared WHERE ";
 
   private final Dispatcher dispatcher;

@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.lukko.spi.GrantReply.Granted;
 import dev.lukko.spi.GrantRequest;
+import dev.lukko.time.Ticker;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -69,6 +70,31 @@ class PurgeTest {
       assertThat(database.counter("released")).isEqualTo(8);
       assertThat(database.holders("read")).isEqualTo(1);
       assertThat(now(node.purge())).isZero();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void counterThatAFastClockHasPutAhead_isKept_sinceTheNextClientsWouldProposeALowerOne(
+      Dialect dialect) {
+    TestDatabase database = database(dialect);
+    Duration retention = Duration.ofDays(1);
+    try (JdbcNode node = database.node().name("n").counterRetention(retention).build()) {
+      long now = Ticker.system().wallMicros();
+      long ahead = now + Duration.ofDays(400).toNanos() / 1_000;
+      now(node.grant(new GrantRequest(entry("a", "ahead"), 60_000, ahead)));
+      now(node.grant(new GrantRequest(entry("a", "past"), 60_000, now - 2 * 86_400_000_000L)));
+      for (String name : new String[] {"ahead", "past"}) {
+        now(node.release(entry("a", name)));
+        database.expire(name);
+      }
+
+      assertThat(now(node.purge())).isEqualTo(1);
+
+      assertThat(now(node.grant(new GrantRequest(entry("b", "ahead"), 60_000, now))))
+          .isEqualTo(new Granted(ahead + 1));
+      assertThat(now(node.grant(new GrantRequest(entry("b", "past"), 60_000, now))))
+          .isEqualTo(new Granted(now));
     }
   }
 

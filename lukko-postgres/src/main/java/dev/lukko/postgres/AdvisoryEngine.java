@@ -9,7 +9,6 @@ import dev.lukko.LockReport.NodeEntries;
 import dev.lukko.LockRequest;
 import dev.lukko.time.Scheduler;
 import dev.lukko.time.Ticker;
-import java.security.SecureRandom;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.time.Duration;
@@ -44,7 +43,6 @@ final class AdvisoryEngine implements Context {
   private final SessionOpener opener;
   private final ReleaseListener releases;
   private final TransactionLocks transactionLocks;
-  private final SecureRandom random = new SecureRandom();
 
   private final ReentrantLock opening = new ReentrantLock();
   private volatile @Nullable AdvisorySession session;
@@ -273,8 +271,7 @@ final class AdvisoryEngine implements Context {
             ticker.wallInstant(),
             description,
             Thread.currentThread().getName(),
-            request.metadata(),
-            random),
+            request.metadata()),
         Scheduler.toNanosSaturated(request.ttl()),
         request.maxHold().map(Scheduler::toNanosSaturated).orElse(Long.MAX_VALUE));
   }

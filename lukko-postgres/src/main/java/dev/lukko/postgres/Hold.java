@@ -5,7 +5,6 @@ import dev.lukko.LossReason;
 import dev.lukko.ReleaseOutcome;
 import dev.lukko.spi.OwnerValue;
 import dev.lukko.time.Ticker;
-import java.security.SecureRandom;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -68,15 +67,13 @@ final class Hold {
     private final String client;
     private final String thread;
     private final String metadata;
-    private final SecureRandom random;
     private @Nullable String owner;
 
-    Identity(Instant since, String client, String thread, String metadata, SecureRandom random) {
+    Identity(Instant since, String client, String thread, String metadata) {
       this.since = since;
       this.client = client;
       this.thread = thread;
       this.metadata = metadata;
-      this.random = random;
     }
 
     Instant since() {
@@ -94,7 +91,7 @@ final class Hold {
     synchronized String owner() {
       String made = owner;
       if (made == null) {
-        made = OwnerValue.create(random, since, description());
+        made = OwnerValue.create(since, description());
         owner = made;
       }
       return made;

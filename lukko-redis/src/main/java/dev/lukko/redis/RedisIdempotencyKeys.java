@@ -9,7 +9,6 @@ import dev.lukko.time.Ticker;
 import io.lettuce.core.RedisCommandInterruptedException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.api.sync.RedisScriptingCommands;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -42,7 +41,6 @@ public final class RedisIdempotencyKeys {
   private static final long FIRST_PAUSE_MILLIS = 10;
   private static final long LONGEST_PAUSE_MILLIS = 200;
 
-  private final SecureRandom random = new SecureRandom();
   private final Ticker ticker = Ticker.system();
   private final RedisScriptingCommands<String, String> commands;
   private final Duration claimTtl;
@@ -103,7 +101,7 @@ public final class RedisIdempotencyKeys {
   public @Nullable String runOnce(
       String key, RequestFingerprint request, Callable<@Nullable String> work) throws Exception {
     String[] keys = {"lukko:once:" + FenceArguments.name("key", key)};
-    String owner = OwnerValue.create(random, ticker.wallInstant(), "once");
+    String owner = OwnerValue.create(ticker.wallInstant(), "once");
     List<@Nullable Object> known = claim(key, keys, owner, request);
     if (!known.get(0).equals("claimed")) {
       return (String) known.get(2);
