@@ -89,7 +89,7 @@ public final class LockRequest {
     return Optional.ofNullable(maxWait);
   }
 
-  /** Whether to go on waiting while no quorum of nodes can be reached. */
+  /** Whether to go on waiting while so many nodes refuse that no quorum can be had. */
   public boolean waitForQuorum() {
     return waitForQuorum;
   }
@@ -190,9 +190,10 @@ public final class LockRequest {
     }
 
     /**
-     * Goes on waiting, within the same budget, while no quorum of nodes can be reached. By default
-     * a call fails as soon as that is known; one that has waited for the holder asks once more,
-     * since its connections may have been reset.
+     * Goes on waiting, within the same budget, while so many nodes refuse (the connection, by an
+     * error, or since they may not vote) that no quorum can be had. By default a call fails as soon
+     * as that is known; one that has waited for the holder asks once more, since its connections
+     * may have been reset. Nodes that are merely silent are waited for in any case.
      */
     public Builder waitForQuorum(boolean waitForQuorum) {
       this.waitForQuorum = waitForQuorum;

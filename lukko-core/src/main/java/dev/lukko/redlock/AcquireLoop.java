@@ -117,7 +117,7 @@ final class AcquireLoop {
   /** Whatever it is doing then, the call ends one node timeout after its budget. */
   private void setDeadline(long moreNanos) {
     long left = schedule.budgetLeftNanos();
-    long last = context.settings.nodeTimeoutNanos(ttlNanos) + moreNanos;
+    long last = context.nodeTimeoutNanos(ttlNanos) + moreNanos;
     deadline.set(left > Long.MAX_VALUE - last ? Long.MAX_VALUE / 2 : left + last);
   }
 
@@ -164,7 +164,7 @@ final class AcquireLoop {
             TimeUnit.NANOSECONDS.toMillis(ttlNanos),
             context.proposals.next(resources()),
             ticket);
-    long timeoutNanos = context.settings.nodeTimeoutNanos(ttlNanos);
+    long timeoutNanos = context.nodeTimeoutNanos(ttlNanos);
     return new GrantRound(
         context,
         timeoutNanos,
@@ -226,7 +226,7 @@ final class AcquireLoop {
     ConfirmRound confirm =
         new ConfirmRound(
             context.nodes,
-            context.settings.nodeTimeoutNanos(ttlNanos),
+            context.nodeTimeoutNanos(ttlNanos),
             voted.entry(),
             number,
             (confirmed, tally) -> onConfirmed(voted, confirmed, tally),
@@ -347,12 +347,13 @@ final class AcquireLoop {
   }
 
   /**
-   * Whether there is no quorum to wait for. One that answered in the round before may have had a
-   * reset of its connections, and gets another round.
+   * Whether there is no quorum to wait for: so many nodes have refused that those which were merely
+   * silent cannot make one. A quorum that answered in the round before may have had a reset of its
+   * connections, and gets another round.
    */
   private boolean isHopeless(Loss loss) {
     boolean answeredBefore = lastLoss != null && !lastLoss.unreachable();
-    return loss.unreachable() && !answeredBefore && !request.waitForQuorum();
+    return loss.outOfReach() && !answeredBefore && !request.waitForQuorum();
   }
 
   /** Goes from asking to waiting, with a place in the line, unless the call has ended meanwhile. */

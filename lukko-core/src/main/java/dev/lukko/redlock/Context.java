@@ -23,6 +23,7 @@ final class Context {
   final Admission admission;
   final NodeStates nodeStates;
   final OpenReleases releases;
+  final RoundTrips roundTrips;
 
   final WaitGraph waitGraph = new WaitGraph();
 
@@ -46,6 +47,7 @@ final class Context {
     this.proposals = new Proposals(ticker);
     this.owners = new Owners(entropy.owners(), ticker);
     this.jitter = entropy.jitter();
+    this.roundTrips = new RoundTrips(nodes.size());
     this.waitRoom = new WaitRoom(nodes);
     this.nodeStates = new NodeStates(events);
     this.admission =
@@ -54,6 +56,11 @@ final class Context {
 
   int quorum() {
     return Tally.quorumOf(nodes.size());
+  }
+
+  /** How long one node may take to answer about a lease of this ttl. */
+  long nodeTimeoutNanos(long ttlNanos) {
+    return settings.nodeTimeoutNanos(ttlNanos, roundTrips.ofQuorumNanos());
   }
 
   /** A ttl in nanoseconds, if enough of it is left after the drift; refused otherwise. */

@@ -7,6 +7,7 @@ import dev.lukko.spi.LockNode;
 import dev.lukko.spi.NodeFault;
 import dev.lukko.spi.NotVoting;
 import dev.lukko.spi.Unknown;
+import dev.lukko.time.Ticker;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -33,6 +34,8 @@ final class GrantRound extends Round<GrantReply> {
   private final BiConsumer<GrantRound, Tally> onDecided;
   private final Consumer<RuntimeException> onMistake;
   private final OpenReleases releases;
+  private final RoundTrips roundTrips;
+  private final Ticker ticker;
   private final AtomicBoolean begun = new AtomicBoolean();
   private final CompletableFuture<Void> asked = new CompletableFuture<>();
   private volatile boolean abandoned;
@@ -51,6 +54,8 @@ final class GrantRound extends Round<GrantReply> {
     this.admission = context.admission;
     this.states = context.nodeStates;
     this.releases = context.releases;
+    this.roundTrips = context.roundTrips;
+    this.ticker = context.ticker;
     this.request = request;
     this.release = new EntryRelease(context.nodes, request.entry());
     this.onDecided = onDecided;
@@ -158,6 +163,14 @@ final class GrantRound extends Round<GrantReply> {
     return reply instanceof GrantReply.Granted
         ? Vote.YES
         : reply instanceof NodeFault ? Vote.FAULT : Vote.NO;
+  }
+
+  /** Late answers count too: a timeout that healthy nodes miss must grow. */
+  @Override
+  void onAnswer(int index, GrantReply reply) {
+    if (!(reply instanceof NodeFault)) {
+      roundTrips.add(index, ticker.nanoTime() - startNanos);
+    }
   }
 
   @Override

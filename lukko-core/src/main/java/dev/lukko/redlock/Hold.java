@@ -310,7 +310,7 @@ final class Hold {
     ExtendRound round =
         new ExtendRound(
             context.nodes,
-            context.settings.nodeTimeoutNanos(ttlNanos),
+            context.nodeTimeoutNanos(ttlNanos),
             this,
             TimeUnit.NANOSECONDS.toMillis(ttlNanos),
             extension);
@@ -401,7 +401,7 @@ final class Hold {
     }
     end();
     if (live) {
-      long timeoutNanos = context.settings.nodeTimeoutNanos(watchdog.ttlNanos());
+      long timeoutNanos = context.nodeTimeoutNanos(watchdog.ttlNanos());
       new ReleaseRound(
               context.nodes,
               timeoutNanos,

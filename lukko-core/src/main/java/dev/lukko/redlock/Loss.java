@@ -7,44 +7,58 @@ import dev.lukko.LockNotAcquiredException.Attempt;
 import dev.lukko.NodeAnswer;
 import dev.lukko.QuorumUnavailableException;
 import dev.lukko.ValidityExhaustedException;
+import dev.lukko.spi.ConfirmReply;
+import dev.lukko.spi.Failed;
+import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantReply.Refused;
+import dev.lukko.spi.NotVoting;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Why a round was lost, and the error that says so if no other round follows.
  *
  * @param unreachable whether no quorum of nodes could be reached
+ * @param outOfReach whether so many nodes refused that silent ones would not have made a quorum
  * @param refusals what the refusing nodes said
  * @param answers what each node said
  * @param toException makes the error
  */
 record Loss(
     boolean unreachable,
+    boolean outOfReach,
     List<Refused> refusals,
     List<NodeAnswer> answers,
     Function<Attempt, LockNotAcquiredException> toException) {
 
   /** The nodes' votes did not make a quorum. */
   static Loss ofVotes(GrantRound round, Tally tally) {
-    List<NodeAnswer> answers = Answers.of(round.nodes(), round.repliesInTime());
+    List<@Nullable GrantReply> replies = round.repliesInTime();
+    List<NodeAnswer> answers = Answers.of(round.nodes(), replies);
     if (tally.unreachable()) {
-      return noQuorum(answers, tally.quorum());
+      return noQuorum(answers, tally.quorum(), isOutOfReach(replies, tally));
     }
     List<Refused> refusals = round.refusals();
     Optional<Holder> holder = refusals.stream().map(Refused::holder).findFirst();
     return new Loss(
-        false, refusals, answers, attempt -> new LockBusyException(attempt, holder.orElse(null)));
+        false,
+        false,
+        refusals,
+        answers,
+        attempt -> new LockBusyException(attempt, holder.orElse(null)));
   }
 
   /** A quorum granted, but its token could not be settled: too few nodes still hold the entry. */
   static Loss ofConfirmation(ConfirmRound round, Tally tally) {
-    List<NodeAnswer> answers = Answers.of(round.nodes(), round.repliesInTime());
+    List<@Nullable ConfirmReply> replies = round.repliesInTime();
+    List<NodeAnswer> answers = Answers.of(round.nodes(), replies);
     return tally.unreachable()
-        ? noQuorum(answers, tally.quorum())
-        : new Loss(false, List.of(), answers, attempt -> new LockBusyException(attempt, null));
+        ? noQuorum(answers, tally.quorum(), isOutOfReach(replies, tally))
+        : new Loss(
+            false, false, List.of(), answers, attempt -> new LockBusyException(attempt, null));
   }
 
   /** A quorum granted, but too little of the ttl was left. */
@@ -52,14 +66,31 @@ record Loss(
       GrantRound round, Duration elapsed, Duration drift, Duration ttl, Duration minValidity) {
     return new Loss(
         false,
+        false,
         List.of(),
         Answers.of(round.nodes(), round.repliesInTime()),
         attempt -> new ValidityExhaustedException(attempt, elapsed, drift, ttl, minValidity));
   }
 
-  private static Loss noQuorum(List<NodeAnswer> answers, int quorum) {
+  private static Loss noQuorum(List<NodeAnswer> answers, int quorum, boolean outOfReach) {
     return new Loss(
-        true, List.of(), answers, attempt -> new QuorumUnavailableException(attempt, quorum));
+        true,
+        outOfReach,
+        List.of(),
+        answers,
+        attempt -> new QuorumUnavailableException(attempt, quorum));
+  }
+
+  /** A node that was silent, or had no connection for a moment, may answer the next question. */
+  private static boolean isOutOfReach(List<? extends @Nullable Object> replies, Tally tally) {
+    long refusing =
+        replies.stream()
+            .filter(
+                reply ->
+                    reply instanceof NotVoting
+                        || (reply instanceof Failed failed && !failed.isForWantOfConnection()))
+            .count();
+    return refusing > tally.nodes() - tally.quorum();
   }
 
   /** Who holds the lock, if a node told. */

@@ -30,7 +30,8 @@ import org.jspecify.annotations.Nullable;
  *   <tr><td>{@link #retryJitter}</td><td>200 ms</td><td>0 or more</td></tr>
  *   <tr><td>{@link #extendWhenRemaining}</td><td>two thirds of the ttl less its drift</td>
  *       <td>positive, below the ttl less its drift</td></tr>
- *   <tr><td>{@link #nodeTimeout}</td><td>5 % of the ttl, 20 ms to 1 s</td><td>1 ms or more</td></tr>
+ *   <tr><td>{@link #nodeTimeout}</td><td>5 % of the ttl or more, see there</td>
+ *       <td>1 ms or more</td></tr>
  *   <tr><td>{@link #minValidity}</td><td>0</td><td>0 or more, below the ttl less its drift</td></tr>
  *   <tr><td>{@link #maxTtl}</td><td>5 min</td><td>1 ms or more</td></tr>
  * </table>
@@ -90,8 +91,10 @@ public final class RedlockBuilder {
   }
 
   /**
-   * How often a call without a wait budget tries again after its first round; zero makes exactly
-   * one round.
+   * How many retry delays a call without a wait budget waits for after its first round, asking
+   * again after each; zero makes exactly one round. A hint that the lock was released adds a round
+   * without using up a delay. Nodes that are silent are asked again as those that refuse the lock
+   * are; a call fails at once if a majority refuses the connection.
    */
   public RedlockBuilder retryCount(int count) {
     if (count < 0) {
@@ -129,7 +132,11 @@ public final class RedlockBuilder {
     return this;
   }
 
-  /** How long one node may take before it counts as failed in a round. */
+  /**
+   * How long one node may take before it counts as silent in a round. Default: the longest of 5 %
+   * of the ttl and, up to a quarter of the ttl, 200 ms and twice what a quorum of the nodes has
+   * taken of late; at least 20 ms and at most 1 s.
+   */
   public RedlockBuilder nodeTimeout(Duration timeout) {
     this.nodeTimeout = atLeast("nodeTimeout", timeout, Duration.ofMillis(1));
     return this;

@@ -73,6 +73,9 @@ abstract class Round<R> {
     return true;
   }
 
+  /** A reply is in, in time or late; called outside of locks, before it is acted on. */
+  void onAnswer(int index, R reply) {}
+
   /** All nodes have been asked, or it went wrong. */
   void asked() {}
 
@@ -113,6 +116,7 @@ abstract class Round<R> {
   }
 
   private void onReply(int index, R reply) {
+    onAnswer(index, reply);
     boolean isLate;
     Tally tally;
     synchronized (this) {

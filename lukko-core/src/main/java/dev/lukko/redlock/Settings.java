@@ -25,19 +25,30 @@ record Settings(
   static final int ENDLESS = -1;
 
   private static final long MIN_NODE_TIMEOUT_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+  /** Within this a healthy server answers on a busy machine too. */
+  private static final long HEALTHY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
   private static final long MAX_NODE_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  /** How long one node may take: as set, else 5 % of the ttl, at least 20 ms and at most 1 s. */
-  long nodeTimeoutNanos(long ttlNanos) {
+  /**
+   * How long one node may take: as set, else the longest of 5 % of the ttl and, up to a quarter of
+   * the ttl, 200 ms and twice what a quorum has taken of late; at least 20 ms and at most 1 s.
+   *
+   * @param measuredNanos what a quorum has taken of late
+   */
+  long nodeTimeoutNanos(long ttlNanos, long measuredNanos) {
     if (nodeTimeout != null) {
       return nodeTimeout.toNanos();
     }
-    return Math.max(MIN_NODE_TIMEOUT_NANOS, Math.min(MAX_NODE_TIMEOUT_NANOS, ttlNanos / 20));
+    long patient = Math.max(HEALTHY_NANOS, 2 * Math.min(measuredNanos, MAX_NODE_TIMEOUT_NANOS));
+    long allowed = Math.max(ttlNanos / 20, Math.min(ttlNanos / 4, patient));
+    return Math.max(MIN_NODE_TIMEOUT_NANOS, Math.min(MAX_NODE_TIMEOUT_NANOS, allowed));
   }
 
   /** How long the client's end may wait for releases. */
   long closeTimeoutNanos() {
-    return nodeTimeoutNanos(Long.MAX_VALUE);
+    return nodeTimeoutNanos(Long.MAX_VALUE, 0);
   }
 
   /**

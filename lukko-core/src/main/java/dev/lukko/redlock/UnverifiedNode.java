@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A node that could not be reached when its client was built, and so might be a server that votes
@@ -22,6 +23,7 @@ import java.util.concurrent.CompletionStage;
  */
 final class UnverifiedNode extends ForwardingNode {
   private final List<LockNode> nodes;
+  private final DeferredGrants deferred = new DeferredGrants();
   private volatile boolean verified;
 
   /**
@@ -36,7 +38,10 @@ final class UnverifiedNode extends ForwardingNode {
 
   @Override
   public CompletionStage<GrantReply> grant(GrantRequest request) {
-    return verified ? node().grant(request) : node().status().thenCompose(s -> verify(request, s));
+    return verified
+        ? node().grant(request)
+        : deferred.send(
+            request, node().status().thenCompose(this::verify), () -> node().grant(request));
   }
 
   @Override
@@ -46,8 +51,9 @@ final class UnverifiedNode extends ForwardingNode {
 
   /**
    * Asks the others anew: they may have been restarted, under another identity, since the start.
+   * Gives the reply to grants as long as the node may not be asked for them, else null.
    */
-  private CompletionStage<GrantReply> verify(GrantRequest request, NodeStatus status) {
+  private CompletionStage<@Nullable GrantReply> verify(NodeStatus status) {
     if (status.identity().isEmpty()) {
       return CompletableFuture.completedFuture(new Failed(status.describe()));
     }
@@ -72,11 +78,11 @@ final class UnverifiedNode extends ForwardingNode {
                 "it is the same server as " + found.get().name() + "; it would vote twice");
           }
           verified = true;
-          return node().grant(request);
+          return CompletableFuture.completedFuture(null);
         });
   }
 
-  private static CompletionStage<GrantReply> refuse(String why) {
+  private static CompletionStage<@Nullable GrantReply> refuse(String why) {
     NodeStatus unfit =
         new NodeStatus(NodeStatus.State.UNFIT, Optional.empty(), why, Duration.ZERO, List.of());
     return CompletableFuture.completedFuture(new NotVoting(unfit));
@@ -91,6 +97,11 @@ final class UnverifiedNode extends ForwardingNode {
 
   @Override
   public CompletionStage<ReleaseReply> releaseInCaller(LockEntry entry, long patienceNanos) {
-    return node().releaseInCaller(entry, patienceNanos);
+    return deferred.release(entry, () -> node().releaseInCaller(entry, patienceNanos));
+  }
+
+  @Override
+  public CompletionStage<ReleaseReply> release(LockEntry entry) {
+    return deferred.release(entry, () -> node().release(entry));
   }
 }

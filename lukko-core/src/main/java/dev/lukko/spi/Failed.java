@@ -17,8 +17,20 @@ public record Failed(String detail, @Nullable Throwable cause) implements NodeFa
    */
   public static final String WITHDRAWN = "WITHDRAWN";
 
+  /**
+   * The class of a request that was not sent for want of a connection, where nothing has refused
+   * one: it is being made, or its server is silent. As a timeout, it says nothing of what the next
+   * request will meet.
+   */
+  public static final String NOT_CONNECTED = "not connected";
+
   /** A failure without an underlying one. */
   public Failed(String detail) {
     this(detail, null);
+  }
+
+  /** Whether it is of the class {@link #NOT_CONNECTED}. */
+  public boolean isForWantOfConnection() {
+    return detail.equals(NOT_CONNECTED) || detail.startsWith(NOT_CONNECTED + ":");
   }
 }

@@ -146,10 +146,29 @@ class SettingsTest {
   @Test
   void nodeTimeoutIsAPartOfTheTtlWithinBounds() {
     Settings settings = settings(null);
-    assertThat(settings.nodeTimeoutNanos(1_000_000)).isEqualTo(20_000_000);
-    assertThat(settings.nodeTimeoutNanos(10_000_000_000L)).isEqualTo(500_000_000);
-    assertThat(settings.nodeTimeoutNanos(Long.MAX_VALUE)).isEqualTo(1_000_000_000);
-    assertThat(settings(Duration.ofMillis(7)).nodeTimeoutNanos(10_000_000_000L))
+    assertThat(settings.nodeTimeoutNanos(1_000_000, 0)).isEqualTo(20_000_000);
+    assertThat(settings.nodeTimeoutNanos(10_000_000_000L, 0)).isEqualTo(500_000_000);
+    assertThat(settings.nodeTimeoutNanos(Long.MAX_VALUE, 0)).isEqualTo(1_000_000_000);
+    assertThat(settings(Duration.ofMillis(7)).nodeTimeoutNanos(10_000_000_000L, 0))
+        .isEqualTo(7_000_000);
+  }
+
+  @Test
+  void nodeTimeoutOfShortTtlIsWhatHealthyServersMeetOnABusyMachineUpToAQuarterOfTheTtl() {
+    Settings settings = settings(null);
+    assertThat(settings.nodeTimeoutNanos(2_000_000_000L, 0)).isEqualTo(200_000_000);
+    assertThat(settings.nodeTimeoutNanos(500_000_000, 0)).isEqualTo(125_000_000);
+    assertThat(settings.nodeTimeoutNanos(100_000_000, 0)).isEqualTo(25_000_000);
+  }
+
+  @Test
+  void nodeTimeoutIsTwiceTheSlowestAnswerOfAQuorumUpToAQuarterOfTheTtlAndASecond() {
+    Settings settings = settings(null);
+    assertThat(settings.nodeTimeoutNanos(5_000_000_000L, 300_000_000)).isEqualTo(600_000_000);
+    assertThat(settings.nodeTimeoutNanos(2_000_000_000L, 300_000_000)).isEqualTo(500_000_000);
+    assertThat(settings.nodeTimeoutNanos(60_000_000_000L, 30_000_000_000L))
+        .isEqualTo(1_000_000_000);
+    assertThat(settings(Duration.ofMillis(7)).nodeTimeoutNanos(5_000_000_000L, 300_000_000))
         .isEqualTo(7_000_000);
   }
 

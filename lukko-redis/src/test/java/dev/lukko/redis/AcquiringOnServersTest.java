@@ -72,10 +72,28 @@ class AcquiringOnServersTest {
   void allServersStoppedAreUnreachableAfterTheNodeTimeoutAndNothingIsLeft(EntryPoint entryPoint) {
     Redlock client = servers.client(builder -> builder.nodeTimeout(Duration.ofMillis(100)));
     servers.pause(1, 2, 3, 4, 5);
-    LockCall call = entryPoint.call(client, request(TTL, AGES));
+    LockCall call = entryPoint.call(client, request(TTL, Duration.ZERO));
     assertThat(call.outcome()).isEqualTo(Outcome.UNREACHABLE);
     assertThat(call.failure()).hasMessageContaining("no answer within 100 ms");
     // The servers run the grants when they wake; that nothing is left then is checked at the end.
+  }
+
+  @Test
+  void allServersStoppedAreAskedAgainWithinTheBudgetAndGrantWhenTheyWake() {
+    Redlock client = servers.client(builder -> builder.nodeTimeout(Duration.ofMillis(200)));
+    Redlock counting =
+        servers.client(builder -> builder.nodeTimeout(Duration.ofMillis(200)).retryCount(2));
+    servers.pause(1, 2, 3, 4, 5);
+    LockCall call = EntryPoint.ACQUIRE_ASYNC.call(client, request(TTL, AGES));
+    assertThatThrownBy(() -> counting.acquire("another", TTL))
+        .isInstanceOfSatisfying(
+            QuorumUnavailableException.class, failure -> assertThat(failure.rounds()).isEqualTo(3));
+    assertThat(call.isWaiting()).isTrue();
+
+    servers.resume();
+
+    assertThat(call.outcome()).isEqualTo(Outcome.GRANTED);
+    assertThat(call.finish()).isEmpty();
   }
 
   @ParameterizedTest

@@ -40,6 +40,8 @@ public final class FaultyNode extends ForwardingNode {
     NONE,
     /** They are refused at once and certainly not applied. */
     DOWN,
+    /** They are not sent, since a connection is still being made. */
+    CONNECTING,
     /** They are held back before they reach the node. */
     HOLD_REQUESTS,
     /** They are applied; their replies are held back. */
@@ -82,6 +84,10 @@ public final class FaultyNode extends ForwardingNode {
   }
 
   private <R> CompletionStage<R> pass(Supplier<CompletionStage<R>> verb, R down) {
+    return pass(verb, down, down);
+  }
+
+  private <R> CompletionStage<R> pass(Supplier<CompletionStage<R>> verb, R down, R connecting) {
     CompletableFuture<R> reply = new CompletableFuture<>();
     Fault now;
     synchronized (this) {
@@ -96,6 +102,7 @@ public final class FaultyNode extends ForwardingNode {
         return verb.get();
       }
       case DOWN -> reply.complete(down);
+      case CONNECTING -> reply.complete(connecting);
       case HOLD_REPLIES ->
           verb.get().thenAccept(answer -> holdUnlessHealed(() -> reply.complete(answer)));
       case LOSE_REPLIES -> verb.get().thenAccept(lost -> {});
@@ -119,9 +126,13 @@ public final class FaultyNode extends ForwardingNode {
     return new Failed("connection refused (by the test)");
   }
 
+  private static Failed connecting() {
+    return new Failed(Failed.NOT_CONNECTED + ": the connection is being made (by the test)");
+  }
+
   @Override
   public CompletionStage<GrantReply> grant(GrantRequest request) {
-    return pass(() -> super.grant(request), down());
+    return pass(() -> super.grant(request), down(), connecting());
   }
 
   @Override

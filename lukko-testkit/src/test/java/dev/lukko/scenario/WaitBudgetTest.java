@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.lukko.LockBusyException;
 import dev.lukko.LockNotAcquiredException;
 import dev.lukko.LockRequest;
+import dev.lukko.QuorumUnavailableException;
 import dev.lukko.redlock.Redlock;
 import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.LockEntry;
@@ -110,6 +111,66 @@ class WaitBudgetTest {
       rig.main().fault(Fault.DOWN);
       LockCall call = entryPoint.call(rig.client(), Rig.request(ms(10_000), ms(10_000)));
       assertThat(call.outcome()).isEqualTo(Outcome.UNREACHABLE);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void isUsedWhenNodesAreSilentAndNoneRefuses(EntryPoint entryPoint) {
+      rig.main().fault(Fault.HOLD_REQUESTS);
+      LockCall call = entryPoint.call(rig.client(), Rig.request(ms(10_000), ms(10_000)));
+      rig.time.advance(ms(5_000));
+      assertThat(call.isWaiting()).isTrue();
+      rig.main().heal();
+      rig.time.advance(ms(1_000));
+      assertThat(call.outcome()).isEqualTo(Outcome.GRANTED);
+      assertThat(call.finish()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void endsWhenNodesAreSilentToTheEnd(EntryPoint entryPoint) {
+      rig.main().fault(Fault.HOLD_REQUESTS);
+      LockCall call = entryPoint.call(rig.client(), Rig.request(ms(10_000), ms(10_000)));
+      rig.time.advance(ms(9_999));
+      assertThat(call.isWaiting()).isTrue();
+      rig.time.advance(ms(502));
+      assertThat(call.outcome()).isEqualTo(Outcome.UNREACHABLE);
+      rig.main().heal();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void isUsedWhenOneNodeRefusesTheConnectionAndTheOthersAreSilent(EntryPoint entryPoint) {
+      rig.main().fault(Fault.HOLD_REQUESTS);
+      rig.node(1).fault(Fault.DOWN);
+      LockCall call = entryPoint.call(rig.client(), Rig.request(ms(10_000), ms(10_000)));
+      rig.time.advance(ms(5_000));
+      assertThat(call.isWaiting()).isTrue();
+      rig.node(2).heal();
+      rig.node(3).heal();
+      rig.time.advance(ms(1_000));
+      assertThat(call.outcome()).isEqualTo(Outcome.GRANTED);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void isNotUsedUpWhenAMajorityRefusesTheConnectionAndOneNodeIsSilent(EntryPoint entryPoint) {
+      rig.main().fault(Fault.DOWN);
+      rig.node(1).fault(Fault.HOLD_REQUESTS);
+      LockCall call = entryPoint.call(rig.client(), Rig.request(ms(10_000), ms(10_000)));
+      assertThat(call.outcome()).isEqualTo(Outcome.UNREACHABLE);
+      rig.main().heal();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void isUsedWhileConnectionsAreBeingMade(EntryPoint entryPoint) {
+      rig.main().fault(Fault.CONNECTING);
+      LockCall call = entryPoint.call(rig.client(), Rig.request(ms(10_000), ms(10_000)));
+      assertThat(call.isWaiting()).isTrue();
+      rig.main().heal();
+      rig.time.advance(ms(400));
+      assertThat(call.outcome()).isEqualTo(Outcome.GRANTED);
     }
 
     @ParameterizedTest
@@ -228,6 +289,19 @@ class WaitBudgetTest {
           .isInstanceOf(LockBusyException.class)
           .extracting(failure -> ((LockBusyException) failure).rounds())
           .isEqualTo(1 + retries);
+    }
+
+    @Test
+    void areMadeWhenNodesAreSilentToo() {
+      rig.main(builder -> builder.retryCount(3).retryJitter(ms(0)));
+      rig.main().fault(Fault.HOLD_REQUESTS);
+      LockCall call = EntryPoint.ACQUIRE.call(rig.client(), Rig.request(ms(10_000)));
+      rig.time.advance(ms(3_000));
+      rig.main().heal();
+      assertThat(call.failure())
+          .isInstanceOf(QuorumUnavailableException.class)
+          .extracting(failure -> ((QuorumUnavailableException) failure).rounds())
+          .isEqualTo(4);
     }
 
     @Test

@@ -55,17 +55,25 @@ public final class Faults {
     }
     Throwable tls = find(cause, SSLException.class);
     if (tls != null) {
-      return new Failed("not connected: TLS: " + message(innermost(tls)), cause);
+      return new Failed("TLS: " + message(innermost(tls)), cause);
     }
     Throwable refused = find(cause, ConnectException.class);
-    if (refused != null) {
+    if (refused != null && !isTimeout(refused)) {
       return new Failed("connection refused: " + message(refused), cause);
     }
     Throwable host = find(cause, UnknownHostException.class);
     if (host != null) {
       return new Failed("unknown host: " + message(host), cause);
     }
-    return new Failed("not connected: " + message(innermost(cause)), cause);
+    Throwable last = innermost(cause);
+    String kind = isTimeout(last) ? Failed.NOT_CONNECTED : "connection failed";
+    return new Failed(kind + ": " + message(last), cause);
+  }
+
+  /** A driver's own error for it may be a kind of {@link ConnectException}. */
+  private static boolean isTimeout(Throwable error) {
+    return error.getClass().getSimpleName().contains("Timeout")
+        || message(error).contains("timed out");
   }
 
   public static boolean isUnknownScript(Throwable error) {

@@ -61,7 +61,8 @@ public final class RedisLink implements Link {
 
   // guarded by the lock, wire and down also read without it
   private volatile @Nullable Wire wire;
-  private volatile NodeFault down = new Failed("not connected: the first connection is being made");
+  private volatile NodeFault down =
+      new Failed(Failed.NOT_CONNECTED + ": the first connection is being made");
   private Known known = Known.NOBODY;
 
   /**
@@ -157,7 +158,7 @@ public final class RedisLink implements Link {
     try {
       unshared.tried();
       if (connection == null) {
-        onDown(error == null ? new Failed("not connected") : Faults.ofConnecting(error));
+        onDown(error == null ? new Failed(Failed.NOT_CONNECTED) : Faults.ofConnecting(error));
       } else {
         fresh = new Wire(connection, timers, commandTimeout);
         if (end.hasBegun() && releases.isEmpty()) {
@@ -196,7 +197,10 @@ public final class RedisLink implements Link {
         }
       } else if (survey == null) {
         var unused = fresh.close();
-        onDown(error == null ? new Failed("not connected") : notConnected(Faults.ofRequest(error)));
+        onDown(
+            error == null
+                ? new Failed(Failed.NOT_CONNECTED)
+                : notConnected(Faults.ofRequest(error)));
       } else {
         NodeStatus status = Standing.of(survey, wanders ? Known.NOBODY : known);
         if (status.state() == NodeStatus.State.UNFIT) {
@@ -223,7 +227,7 @@ public final class RedisLink implements Link {
   private static Failed notConnected(NodeFault fault) {
     return fault instanceof Failed failed
         ? failed
-        : new Failed("not connected: " + fault.detail(), fault.cause());
+        : new Failed(Failed.NOT_CONNECTED + ": " + fault.detail(), fault.cause());
   }
 
   private void onConnected(Wire fresh, ServerFacts server) {
@@ -247,7 +251,7 @@ public final class RedisLink implements Link {
       var unused = lost.close();
       if (wire == lost) {
         known = new Known(known.run(), lost.lastReplyNanos());
-        onDown(new Failed("not connected: the connection was lost"));
+        onDown(new Failed(Failed.NOT_CONNECTED + ": the connection was lost"));
       }
     } finally {
       lock.unlock();

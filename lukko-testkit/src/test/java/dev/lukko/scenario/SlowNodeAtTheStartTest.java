@@ -1,0 +1,149 @@
+package dev.lukko.scenario;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.lukko.ClientClosedException;
+import dev.lukko.Lease;
+import dev.lukko.LockRequest;
+import dev.lukko.memory.InMemoryNode;
+import dev.lukko.redlock.Redlock;
+import dev.lukko.spi.ForwardingNode;
+import dev.lukko.spi.GrantReply;
+import dev.lukko.spi.GrantRequest;
+import dev.lukko.spi.LockNode;
+import dev.lukko.spi.NodeStatus;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.Test;
+
+/** A node that has not told yet who it is when its client is built, acquires and goes away. */
+class SlowNodeAtTheStartTest {
+  private static final LockRequest PATIENT =
+      LockRequest.builder("r").ttl(Duration.ofMinutes(1)).maxWait(Duration.ofMinutes(1)).build();
+
+  private final InMemoryNode store = new InMemoryNode("slow");
+  private final SlowNode slow = new SlowNode(store);
+
+  @Test
+  void grantOfAReleasedLeaseIsNeverSentToANodeThatTellsLaterWhoItIs() {
+    try (Redlock client = Redlock.over(new InMemoryNode("one"), new InMemoryNode("two"), slow)) {
+      Lease lease = client.acquire(PATIENT);
+      lease.release();
+
+      slow.tell();
+
+      assertThat(slow.grants).isZero();
+      assertThat(store.isHeld("r")).isFalse();
+      Lease next = client.acquire(PATIENT);
+      assertThat(store.isHeld("r")).isTrue();
+      next.release();
+    }
+    assertThat(store.isHeld("r")).isFalse();
+  }
+
+  @Test
+  void grantOfALeaseThatItsClientsEndReleasesIsNeverSent() {
+    Redlock client = Redlock.over(new InMemoryNode("one"), new InMemoryNode("two"), slow);
+    client.acquire(PATIENT);
+    client.close();
+
+    slow.tell();
+
+    assertThat(slow.grants).isZero();
+    assertThat(store.isHeld("r")).isFalse();
+  }
+
+  @Test
+  void grantOfACallThatItsClientsEndAbortsIsNeverSent() {
+    Redlock client = Redlock.over(slow);
+    CompletableFuture<Lease> pending = client.acquireAsync(PATIENT);
+    client.close();
+    assertThatThrownBy(pending::join)
+        .isInstanceOf(CompletionException.class)
+        .hasCauseInstanceOf(ClientClosedException.class);
+
+    slow.tell();
+
+    assertThat(slow.grants).isZero();
+    assertThat(store.isHeld("r")).isFalse();
+  }
+
+  @Test
+  void grantOfACancelledCallIsNeverSent() {
+    try (Redlock client = Redlock.over(slow)) {
+      client.acquireAsync(PATIENT).cancel(true);
+
+      slow.tell();
+
+      assertThat(slow.grants).isZero();
+      assertThat(store.isHeld("r")).isFalse();
+    }
+  }
+
+  @Test
+  void grantOfALeaseThatIsStillHeldIsSentWhenTheNodeTellsWhoItIs() {
+    try (Redlock client = Redlock.over(new InMemoryNode("one"), new InMemoryNode("two"), slow)) {
+      Lease lease = client.acquire(PATIENT);
+
+      slow.tell();
+
+      assertThat(store.isHeld("r")).isTrue();
+      lease.release();
+      assertThat(store.isHeld("r")).isFalse();
+    }
+  }
+
+  /** A release that is decided in the moment in which the grant is sent comes behind it. */
+  @Test
+  void releaseInTheMomentOfTheGrantDoesNotOvertakeIt() {
+    try (Redlock client = Redlock.over(new InMemoryNode("one"), new InMemoryNode("two"), slow)) {
+      Lease lease = client.acquire(PATIENT);
+      slow.beforeGrant = lease::releaseAsync;
+
+      slow.tell();
+
+      assertThat(slow.grants).isOne();
+      assertThat(store.isHeld("r")).isFalse();
+    }
+  }
+
+  /** A node that tells who it is when the test says so. */
+  private static final class SlowNode extends ForwardingNode {
+    private final CompletableFuture<NodeStatus> told = new CompletableFuture<>();
+    private Runnable beforeGrant = () -> {};
+    private int grants;
+
+    SlowNode(LockNode node) {
+      super(node);
+    }
+
+    void tell() {
+      told.complete(NodeStatus.voting("slow"));
+    }
+
+    @Override
+    public CompletionStage<NodeStatus> status() {
+      return told.copy();
+    }
+
+    @Override
+    public CompletionStage<GrantReply> grant(GrantRequest request) {
+      grants++;
+      beforeGrant.run();
+      return super.grant(request);
+    }
+
+    /** As behind a server: open for as long as the test looks at it. */
+    @Override
+    public void close() {}
+
+    @Override
+    public String toString() {
+      return "slow, " + List.of(grants) + " grants";
+    }
+  }
+}
