@@ -19,6 +19,14 @@ public record Holder(String description, Optional<Instant> since, Optional<Durat
   public String toString() {
     return description
         + since.map(instant -> " since " + instant).orElse("")
-        + remaining.map(left -> ", for another " + left.toMillis() + " ms").orElse("");
+        + remaining.map(left -> ", for another " + millis(left) + " ms").orElse("");
+  }
+
+  private static String millis(Duration left) {
+    try {
+      return Long.toString(left.toMillis());
+    } catch (ArithmeticException ages) { // a node may say anything
+      return "more than " + Long.MAX_VALUE;
+    }
   }
 }

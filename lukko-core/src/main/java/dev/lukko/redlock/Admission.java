@@ -30,6 +30,9 @@ final class Admission {
   private static final System.Logger LOG = System.getLogger(Admission.class.getName());
   private static final long STATUS_TIMEOUT_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
+  /** A node that is always about to end its quarantine must not keep the client busy. */
+  private static final long BETWEEN_REVIEWS_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
   /** Two questions to all nodes, one after the other. */
   static final long LONGEST_REVIEW_NANOS = 2 * STATUS_TIMEOUT_NANOS;
 
@@ -127,7 +130,7 @@ final class Admission {
       NodeStatus status = statuses.get(i);
       states.saw(nodes.get(i), status);
       if (status.state() == State.QUARANTINED) {
-        soonest = Math.min(soonest, status.remaining().toNanos());
+        soonest = Math.min(soonest, Scheduler.toNanosSaturated(status.remaining()));
       }
     }
     synchronized (this) {
@@ -136,7 +139,7 @@ final class Admission {
         nextReview = null;
       }
       if (soonest != Long.MAX_VALUE && !closed) {
-        nextReview = scheduler.schedule(this::review, soonest);
+        nextReview = scheduler.schedule(this::review, Math.max(soonest, BETWEEN_REVIEWS_NANOS));
       }
     }
   }

@@ -77,6 +77,18 @@ final class ConfirmRound extends Round<ConfirmReply> {
   }
 
   @Override
+  ConfirmReply checked(ConfirmReply reply) {
+    return Plausible.checked(reply, counter);
+  }
+
+  @Override
+  boolean isFar(ConfirmReply reply) {
+    return counter < Plausible.FAR
+        && reply instanceof ConfirmReply.Higher higher
+        && higher.counter() >= Plausible.FAR;
+  }
+
+  @Override
   void onDecided(Tally tally) {
     onDecided.accept(this, tally);
   }

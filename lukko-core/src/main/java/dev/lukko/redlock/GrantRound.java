@@ -174,6 +174,17 @@ final class GrantRound extends Round<GrantReply> {
   }
 
   @Override
+  GrantReply checked(GrantReply reply) {
+    return Plausible.checked(reply);
+  }
+
+  @Override
+  boolean isFar(GrantReply reply) {
+    return (reply instanceof GrantReply.Granted granted && granted.counter() >= Plausible.FAR)
+        || (reply instanceof GrantReply.Refused refused && refused.counter() >= Plausible.FAR);
+  }
+
+  @Override
   void onDecided(Tally tally) {
     if (states.isHeard()) {
       states.saw(nodes(), replies());

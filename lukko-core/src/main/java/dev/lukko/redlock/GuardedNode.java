@@ -142,14 +142,18 @@ final class GuardedNode implements LockNode {
 
   @Override
   public CompletionStage<NodeStatus> status() {
-    return guarded(node::status, (detail, cause) -> NodeStatus.unreachable(detail));
+    return possible(node::status);
   }
 
   @Override
   public CompletionStage<NodeStatus> admit(NodeStatus seen, long quarantineMillis) {
-    return guarded(
-        () -> node.admit(seen, quarantineMillis),
-        (detail, cause) -> NodeStatus.unreachable(detail));
+    return possible(() -> node.admit(seen, quarantineMillis));
+  }
+
+  private static CompletionStage<NodeStatus> possible(
+      Supplier<? extends @Nullable CompletionStage<NodeStatus>> question) {
+    return guarded(question, (detail, cause) -> NodeStatus.unreachable(detail))
+        .thenApply(Plausible::checked);
   }
 
   @Override

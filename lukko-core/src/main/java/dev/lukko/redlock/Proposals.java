@@ -12,7 +12,8 @@ import java.util.Map;
  * the highest counter that it has seen for the resource, whichever is larger.
  *
  * <p>The wall clock makes it likely that all nodes answer the same number, and keeps tokens rising
- * when all nodes have lost their counters. No promise rests on it.
+ * when all nodes have lost their counters. No promise rests on it, and a clock beyond the year 2112
+ * is not used: it would take the counters to the end of their numbers.
  */
 final class Proposals {
   private static final int REMEMBERED = 4_096;
@@ -33,7 +34,8 @@ final class Proposals {
   }
 
   synchronized long next(List<String> resources) {
-    long proposal = Math.max(1, ticker.wallMicros());
+    long wallMicros = ticker.wallMicros();
+    long proposal = wallMicros < Plausible.FAR ? Math.max(1, wallMicros) : 1;
     for (String resource : resources) {
       Long seen = highestSeen.get(resource);
       if (seen != null) {

@@ -6,6 +6,8 @@ import dev.lukko.spi.LockNode;
 import dev.lukko.spi.NodeFault;
 import dev.lukko.spi.ReleaseReply;
 import dev.lukko.spi.Unknown;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BiConsumer;
@@ -31,15 +33,17 @@ final class ReleaseRound extends Round<ReleaseReply> {
     this.onMistake = onMistake;
   }
 
-  /** How many clients watch the resource, by the answers that are in. */
+  /**
+   * How many clients watch the resource: the most that a quorum of nodes has told, so that no
+   * single one can hold the waiters back.
+   */
   int watchers() {
-    int most = 0;
+    List<Integer> told = new ArrayList<>();
     for (ReleaseReply reply : replies()) {
-      if (reply instanceof ReleaseReply.Released released) {
-        most = Math.max(most, released.watchers());
-      }
+      told.add(reply instanceof ReleaseReply.Released released ? released.watchers() : 0);
     }
-    return most;
+    told.sort(Comparator.reverseOrder());
+    return told.get(Tally.quorumOf(told.size()) - 1);
   }
 
   @Override

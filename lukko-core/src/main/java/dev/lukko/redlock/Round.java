@@ -59,6 +59,16 @@ abstract class Round<R> {
   /** Counts a reply. */
   abstract Vote voteOf(R reply);
 
+  /** The reply, or what stands for it if it cannot be true. */
+  R checked(R reply) {
+    return reply;
+  }
+
+  /** Whether a reply counts only where a quorum of nodes says the like. */
+  boolean isFar(R reply) {
+    return false;
+  }
+
   /** Acts on the decision; called exactly once, outside of locks. */
   abstract void onDecided(Tally tally);
 
@@ -101,7 +111,9 @@ abstract class Round<R> {
               (reply, failure) ->
                   onReply(
                       index,
-                      reply != null ? reply : GuardedNode.brokenReply(failure, this::unknown)));
+                      reply != null
+                          ? possible(reply)
+                          : GuardedNode.brokenReply(failure, this::unknown)));
     }
     synchronized (this) {
       if (!decided) {
@@ -115,9 +127,18 @@ abstract class Round<R> {
     return patience == null ? timeoutNanos : patience.leftNanos();
   }
 
+  private R possible(R reply) {
+    try {
+      return checked(reply);
+    } catch (RuntimeException incomplete) {
+      return unknown("the node gave an incomplete reply", incomplete);
+    }
+  }
+
   private void onReply(int index, R reply) {
     onAnswer(index, reply);
     boolean isLate;
+    R judged;
     Tally tally;
     synchronized (this) {
       replies.set(index, reply);
@@ -127,11 +148,12 @@ abstract class Round<R> {
         tardy[index] = true;
       }
       tally = isLate ? null : decideIfPossible();
+      judged = judged(reply, isFarAtQuorum());
     }
     if (tally != null) {
       decide(tally);
     } else if (isLate) {
-      late(index, reply);
+      late(index, judged);
     }
   }
 
@@ -176,8 +198,9 @@ abstract class Round<R> {
     int yes = 0;
     int no = 0;
     int faults = 0;
+    boolean followed = isFarAtQuorum();
     for (R reply : replies) {
-      Vote vote = reply != null ? voteOf(reply) : timedOut ? Vote.FAULT : null;
+      Vote vote = reply != null ? voteOf(reply, followed) : timedOut ? Vote.FAULT : null;
       if (vote == Vote.YES) {
         yes++;
       } else if (vote == Vote.NO) {
@@ -189,17 +212,43 @@ abstract class Round<R> {
     return new Tally(nodes.size(), yes, no, faults);
   }
 
+  /** A reply that is far stays open for as long as the silent nodes may say the like. */
+  private @Nullable Vote voteOf(R reply, boolean followed) {
+    if (followed || !isFar(reply)) {
+      return voteOf(reply);
+    }
+    return countFar(!timedOut) >= Tally.quorumOf(nodes.size()) ? null : Vote.FAULT;
+  }
+
+  private boolean isFarAtQuorum() {
+    return countFar(false) >= Tally.quorumOf(nodes.size());
+  }
+
+  private int countFar(boolean silentToo) {
+    int far = 0;
+    for (R reply : replies) {
+      if (reply == null ? silentToo : isFar(reply)) {
+        far++;
+      }
+    }
+    return far;
+  }
+
+  private R judged(R reply, boolean followed) {
+    return followed || !isFar(reply) ? reply : unknown(Plausible.farAlone(), null);
+  }
+
   /** The reply of one node, if it is in by now. */
   final synchronized @Nullable R reply(int index) {
-    return replies.get(index);
+    R reply = replies.get(index);
+    return reply == null ? null : judged(reply, isFarAtQuorum());
   }
 
   /** The replies that are in by now, in the order of the nodes; null where there is none. */
   final synchronized List<@Nullable R> replies() {
     List<@Nullable R> copy = new ArrayList<>(replies);
-    if (timedOut) {
-      copy.replaceAll(reply -> reply != null ? reply : tooLate());
-    }
+    boolean followed = isFarAtQuorum();
+    copy.replaceAll(reply -> reply != null ? judged(reply, followed) : timedOut ? tooLate() : null);
     return copy;
   }
 

@@ -50,8 +50,8 @@ class ProposalsTest {
   }
 
   @Test
-  void isPositiveWhateverTheClockSays() {
-    for (long strange : new long[] {0, -1, Long.MIN_VALUE}) {
+  void isPositiveAndFarFromTheEndWhateverTheClockSays() {
+    for (long strange : new long[] {0, -1, Long.MIN_VALUE, 1L << 52, 1L << 53, Long.MAX_VALUE}) {
       wall = strange;
       assertThat(proposals.next(A)).isEqualTo(1);
     }

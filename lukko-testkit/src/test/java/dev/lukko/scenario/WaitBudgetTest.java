@@ -78,7 +78,7 @@ class WaitBudgetTest {
     void isOverrunByNoMoreThanOneNodeTimeoutWhenTheTokenNeedsASecondQuestion(
         EntryPoint entryPoint) {
       LockEntry former = new LockEntry(List.of(Rig.R), "former", false);
-      rig.store(1).grant(new GrantRequest(former, 1_000, GrantRequest.MAX_COUNTER / 2, null));
+      rig.store(1).grant(new GrantRequest(former, 1_000, GrantRequest.MAX_COUNTER / 4, null));
       rig.store(1).release(former);
       rig.node(1).fault(Fault.HOLD_REPLIES);
       rig.node(2).fault(Fault.HOLD_REPLIES);
