@@ -2,10 +2,8 @@ package dev.lukko.time;
 
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.SynchronousQueue;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /** The scheduler of real time: one timer thread, callback threads on demand, all daemons. */
 final class ThreadScheduler implements Scheduler {
@@ -15,7 +13,7 @@ final class ThreadScheduler implements Scheduler {
   private final ThreadPoolExecutor callbacks;
 
   ThreadScheduler(String name) {
-    timer = new TimerThread(daemons(name + "-timer"));
+    timer = new TimerThread(new DaemonThreads(name + "-timer"));
     callbacks =
         new ThreadPoolExecutor(
             0,
@@ -23,7 +21,7 @@ final class ThreadScheduler implements Scheduler {
             10,
             TimeUnit.SECONDS,
             new SynchronousQueue<>(),
-            daemons(name + "-callback"));
+            new DaemonThreads(name + "-callback"));
   }
 
   @Override
@@ -56,15 +54,6 @@ final class ThreadScheduler implements Scheduler {
           throw error;
         }
       }
-    };
-  }
-
-  private static ThreadFactory daemons(String prefix) {
-    AtomicInteger number = new AtomicInteger();
-    return task -> {
-      Thread thread = new Thread(task, prefix + "-" + number.incrementAndGet());
-      thread.setDaemon(true);
-      return thread;
     };
   }
 }

@@ -45,7 +45,11 @@ final class Attempts {
     if (request.owner() != null) {
       pace.answered(ticker.nanoTime() - startNanos);
     }
-    keep(session);
+    if (session.isToBeLeft()) {
+      leave(session);
+    } else {
+      keep(session);
+    }
     if (reply == null) {
       throw new Again(null);
     }
@@ -59,6 +63,8 @@ final class Attempts {
     boolean known = certain || !session.isInDoubt();
     if (!request.answered() || !certain) {
       drop(session);
+    } else if (session.traits().isElsewhere((SQLException) failure)) {
+      leave(session);
     } else {
       keep(session);
     }
@@ -74,6 +80,11 @@ final class Attempts {
   private void drop(Session session) {
     pace.faulted();
     sessions.discard(session);
+  }
+
+  private void leave(Session session) {
+    pace.faulted();
+    sessions.leave(session);
   }
 
   private void keep(Session session) {

@@ -6,6 +6,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import javax.sql.DataSource;
 
 /**
@@ -20,22 +21,21 @@ record BatchedPurge(String table, String key, String time, int batch) {
 
   /** Deletes the rows whose time is more than {@code ageMillis} ago, and says how many. */
   int run(DataSource database, long ageMillis) throws SQLException {
-    try (Connection connection = database.getConnection()) {
-      boolean autoCommit = connection.getAutoCommit();
-      connection.setAutoCommit(true);
-      try {
-        Dialect dialect = Dialect.of(connection);
-        int deleted = 0;
-        List<String> keys;
-        do {
-          keys = find(connection, dialect, ageMillis);
-          deleted += delete(connection, dialect, keys, ageMillis);
-        } while (keys.size() == batch);
-        return deleted;
-      } finally {
-        connection.setAutoCommit(autoCommit);
-      }
-    }
+    Integer all =
+        OwnTransactions.run(
+            database,
+            "the deletion of old rows",
+            "",
+            (connection, dialect) -> {
+              int deleted = 0;
+              List<String> keys;
+              do {
+                keys = find(connection, dialect, ageMillis);
+                deleted += delete(connection, dialect, keys, ageMillis);
+              } while (keys.size() == batch);
+              return deleted;
+            });
+    return Objects.requireNonNull(all);
   }
 
   private List<String> find(Connection connection, Dialect dialect, long ageMillis)

@@ -48,18 +48,50 @@ abstract class DialectTraits {
   /** The statements that create the schema where it does not exist; they can be repeated. */
   abstract List<String> schema();
 
+  /** A query for the database and the schema that a connection works in, as one text. */
+  abstract String where();
+
+  /** What tells this server from another one, yet not from its replica; empty if unknown. */
+  String server(Connection connection) {
+    return "";
+  }
+
+  /**
+   * Whether the server's session is lent to this connection for one transaction at a time, so that
+   * what is set on it would stay there for others.
+   */
+  boolean isBehindPooler(Connection connection) throws SQLException {
+    return false;
+  }
+
   /**
    * Makes a fresh connection ready: limits that the server itself keeps.
    *
-   * @return the statement that takes it back, for a connection that returns to a pool
+   * @return the statement that sets them to what they were, for a connection that returns to a pool
    */
   abstract String prepare(Connection connection, long requestTimeoutMillis, long idleMillis)
       throws SQLException;
+
+  /** The same limits for the transaction that has just begun, behind a pooler; may be empty. */
+  String prepareTransaction(long requestTimeoutMillis) {
+    return "";
+  }
 
   /** Whether the connection has to be told to work at READ COMMITTED. */
   boolean hasReadCommitted() {
     return true;
   }
+
+  /**
+   * Whether a transaction is open that has read or written something, as far as the database can
+   * tell; a query that looks at no table, such as a pool's test of its connection, is none.
+   */
+  final boolean hasTransaction(Connection connection) throws SQLException {
+    return !connection.getAutoCommit() && isInTransaction(connection);
+  }
+
+  /** The same for a connection that is not in autocommit mode. */
+  abstract boolean isInTransaction(Connection connection) throws SQLException;
 
   void begin(Connection connection) throws SQLException {
     connection.setAutoCommit(false);
@@ -102,6 +134,22 @@ abstract class DialectTraits {
     return switch (state.substring(0, 2)) {
       case "0A", "21", "22", "23", "25", "28", "40", "42", "44", "53", "54", "55" -> true;
       default -> state.equals("57014");
+    };
+  }
+
+  /**
+   * Whether a failure that is certain says that this session leads to the wrong place, or to one
+   * that cannot serve at the moment: read-only, without the tables, without the rights. Another
+   * session may lead to another server: the name of the database is not bound to one.
+   */
+  boolean isElsewhere(SQLException failure) {
+    String state = failure.getSQLState();
+    if (state == null || state.length() != 5) {
+      return false;
+    }
+    return switch (state.substring(0, 2)) {
+      case "0A", "25", "26", "28", "3D", "3F", "42" -> true;
+      default -> state.equals("55000");
     };
   }
 

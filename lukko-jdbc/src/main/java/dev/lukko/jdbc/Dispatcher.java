@@ -3,6 +3,7 @@ package dev.lukko.jdbc;
 import dev.lukko.spi.Failed;
 import dev.lukko.spi.NodeFault;
 import dev.lukko.spi.Unknown;
+import dev.lukko.time.DaemonThreads;
 import dev.lukko.time.Scheduler;
 import dev.lukko.time.Ticker;
 import java.sql.SQLException;
@@ -66,7 +67,6 @@ final class Dispatcher {
         Math.max(
             MIN_SWEEP_NANOS,
             Math.min(MAX_SWEEP_NANOS, settings.requestTimeoutMillis() * 1_000_000L / 20));
-    AtomicInteger number = new AtomicInteger();
     // The queue needs no bound of its own: submit() counts. This kind lets a thread that has just
     // been idle wait for a moment before it sleeps, which is half of the price of a hand-over.
     workers =
@@ -76,11 +76,7 @@ final class Dispatcher {
             settings.idleMillis(),
             TimeUnit.MILLISECONDS,
             new LinkedTransferQueue<>(),
-            task -> {
-              Thread thread = new Thread(task, threadName + "-" + number.incrementAndGet());
-              thread.setDaemon(true);
-              return thread;
-            });
+            new DaemonThreads(threadName));
     workers.allowCoreThreadTimeOut(true);
   }
 

@@ -57,11 +57,25 @@ final class H2Traits extends DialectTraits {
   }
 
   @Override
+  String where() {
+    return "SELECT 'database ' || CURRENT_CATALOG || ', schema ' || CURRENT_SCHEMA";
+  }
+
+  @Override
   String prepare(Connection connection, long requestTimeoutMillis, long idleMillis)
       throws SQLException {
     long before = number(connection, "CALL LOCK_TIMEOUT()");
     execute(connection, "SET LOCK_TIMEOUT " + Math.max(1, requestTimeoutMillis * 4 / 5));
     return "SET LOCK_TIMEOUT " + before;
+  }
+
+  @Override
+  boolean isInTransaction(Connection connection) throws SQLException {
+    return !texts(
+            connection,
+            "SELECT 'yes' FROM INFORMATION_SCHEMA.SESSIONS"
+                + " WHERE SESSION_ID = SESSION_ID() AND CONTAINS_UNCOMMITTED")
+        .isEmpty();
   }
 
   @Override

@@ -12,7 +12,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTransactionRollbackException;
 import java.sql.Savepoint;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
@@ -98,14 +97,23 @@ public final class IdempotencyKeys {
     return IdempotencySql.createTable(dialect, SqlNames.table("table", table));
   }
 
-  /** Creates the table if it is missing. */
+  /**
+   * Creates the table if it is missing.
+   *
+   * @throws IllegalStateException if the data source hands out a connection with a transaction in
+   *     it, which this would commit
+   */
   public void createTable() throws SQLException {
-    try (Connection connection = database.getConnection();
-        Statement statement = connection.createStatement()) {
-      for (String sql : ddl(Dialect.of(connection))) {
-        statement.execute(sql);
-      }
-    }
+    OwnTransactions.run(
+        database,
+        "the creation of the table",
+        "",
+        (connection, dialect) -> {
+          for (String sql : ddl(dialect)) {
+            DialectTraits.execute(connection, sql);
+          }
+          return true;
+        });
   }
 
   /**
@@ -116,27 +124,27 @@ public final class IdempotencyKeys {
    * @return the result of the work, now or then
    * @throws KeyInProgressException if another call runs it and did not end within the wait
    * @throws KeyReusedException if the key has been used for a request with another fingerprint
+   * @throws IllegalStateException if the data source hands out a connection with a transaction in
+   *     it, which this would commit; nothing was written
    * @throws SQLException what the driver or the work threw; rolled back
    * @throws X what the work threw; rolled back
    */
   public <X extends Exception> @Nullable String runOnce(
       String key, RequestFingerprint request, IdempotentWork<X> work) throws SQLException, X {
     FenceArguments.name("key", key);
-    try (Connection connection = database.getConnection()) {
-      boolean autoCommit = connection.getAutoCommit();
-      try {
-        Call<X> call = new Call<>(connection, key, request, work);
-        connection.setAutoCommit(true);
-        IdempotencySql.Stored known = call.look();
-        if (known != null && !known.expired()) {
-          return call.resultOf(known);
-        }
-        connection.setAutoCommit(false);
-        return inOwnTransaction(call);
-      } finally {
-        restore(connection, autoCommit);
-      }
-    }
+    return OwnTransactions.<String, X>run(
+        database,
+        "runOnce(key, ...)",
+        ", or, to have work and result in that transaction, call runOnce(connection, key, ...)",
+        (connection, dialect) -> {
+          Call<X> call = new Call<>(connection, dialect, key, request, work);
+          IdempotencySql.Stored known = call.look();
+          if (known != null && !known.expired()) {
+            return call.resultOf(known);
+          }
+          connection.setAutoCommit(false);
+          return inOwnTransaction(call);
+        });
   }
 
   /**
@@ -158,7 +166,7 @@ public final class IdempotencyKeys {
     }
     Savepoint start = connection.setSavepoint();
     try {
-      return new Call<>(connection, key, request, work).run();
+      return new Call<>(connection, Dialect.of(connection), key, request, work).run();
     } catch (Throwable failed) {
       undo(failed, () -> connection.rollback(start));
       throw failed;
@@ -214,15 +222,6 @@ public final class IdempotencyKeys {
     }
   }
 
-  /** A connection that cannot do this is broken; the pool will see that, too. */
-  private static void restore(Connection connection, boolean autoCommit) {
-    try {
-      connection.setAutoCommit(autoCommit);
-    } catch (SQLException broken) {
-      LOG.log(Level.WARNING, "autocommit mode not restored on a connection: {0}", broken);
-    }
-  }
-
   /** It need not succeed: a savepoint ends with its transaction. */
   private static void release(Connection connection, Savepoint savepoint) {
     try {
@@ -242,10 +241,14 @@ public final class IdempotencyKeys {
     private final IdempotentWork<X> work;
     boolean workBegan;
 
-    Call(Connection connection, String key, RequestFingerprint request, IdempotentWork<X> work)
-        throws SQLException {
+    Call(
+        Connection connection,
+        Dialect dialect,
+        String key,
+        RequestFingerprint request,
+        IdempotentWork<X> work) {
       this.connection = connection;
-      this.dialect = Dialect.of(connection);
+      this.dialect = dialect;
       this.sql = new IdempotencySql(dialect, table);
       this.key = key;
       this.request = request;
@@ -254,6 +257,9 @@ public final class IdempotencyKeys {
 
     /** What is known without waiting for anybody, or null. */
     IdempotencySql.@Nullable Stored look() throws SQLException {
+      if (connection.getTransactionIsolation() == Connection.TRANSACTION_READ_UNCOMMITTED) {
+        return null; // What can be seen may be rolled back. The claim waits.
+      }
       try {
         return sql.find(connection, key, false);
       } catch (SQLException failed) {

@@ -53,6 +53,9 @@ final class Inspections {
     Optional<String> identity =
         DialectTraits.texts(connection, JdbcSchema.FIND_IDENTITY).stream().findFirst();
     List<String> unfit = DialectTraits.texts(connection, session.traits().unfit());
+    if (!unfit.isEmpty()) {
+      session.leaveAfterwards();
+    }
     return new NodeStatus(
         unfit.isEmpty() ? NodeStatus.State.VOTING : NodeStatus.State.UNFIT,
         identity,

@@ -9,7 +9,6 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.SQLTransactionRollbackException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -83,11 +82,22 @@ public final class JdbcFence {
     return FenceSql.createTable(dialect, table);
   }
 
-  /** Creates the table if it is missing, by a connection in autocommit mode or not. */
+  /**
+   * Creates the table if it is missing. On PostgreSQL and SQLite it is there when the connection's
+   * transaction commits, or at once in autocommit mode.
+   *
+   * @throws IllegalStateException if the connection has a transaction in it that this would commit,
+   *     as MySQL, MariaDB and H2 do
+   */
   public void createTable(Connection connection) throws SQLException {
-    try (Statement statement = connection.createStatement()) {
-      statement.execute(ddl(Dialect.of(connection)));
+    Dialect dialect = Dialect.of(connection);
+    boolean commits = dialect == Dialect.MYSQL || dialect == Dialect.H2;
+    if (commits && dialect.traits().hasTransaction(connection)) {
+      throw new IllegalStateException(
+          "the connection has a transaction in it, which the creation of the table would commit;"
+              + " call createTable before the transaction, or on another connection");
     }
+    DialectTraits.execute(connection, ddl(dialect));
   }
 
   /**

@@ -19,7 +19,7 @@ public final class JdbcSchema {
   public static final int VERSION = 1;
 
   private static final String FIND_VERSION =
-      "SELECT version FROM lukko_schema WHERE component = 'lock'";
+      "SELECT version, identity FROM lukko_schema WHERE component = 'lock'";
   static final String FIND_IDENTITY = "SELECT identity FROM lukko_schema WHERE component = 'lock'";
 
   private static final int ATTEMPTS = 5;
@@ -36,21 +36,18 @@ public final class JdbcSchema {
    * use by default.
    *
    * @throws SQLException if the database refuses, or is none of the known ones
+   * @throws IllegalStateException if the connection comes with a transaction in it, which this
+   *     would commit
    */
   public static void create(DataSource source) throws SQLException {
-    try (Connection connection = source.getConnection()) {
-      boolean autoCommit = connection.getAutoCommit();
-      if (!autoCommit) {
-        connection.setAutoCommit(true);
-      }
-      try {
-        create(connection, Dialect.of(connection));
-      } finally {
-        if (!autoCommit) {
-          connection.setAutoCommit(false);
-        }
-      }
-    }
+    OwnTransactions.run(
+        source,
+        "the creation of tables",
+        "",
+        (connection, dialect) -> {
+          create(connection, dialect);
+          return true;
+        });
   }
 
   static void create(Connection connection, Dialect dialect) throws SQLException {
@@ -85,8 +82,12 @@ public final class JdbcSchema {
     }
   }
 
-  /** Refuses a database whose tables are missing, older or newer than this library's. */
-  static void check(Connection connection, Dialect dialect) throws SQLException {
+  /**
+   * Refuses a database whose tables are missing, older or newer than this library's.
+   *
+   * @return the identity of the tables
+   */
+  static String check(Connection connection, Dialect dialect) throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(FIND_VERSION);
         ResultSet rows = statement.executeQuery()) {
       if (!rows.next()) {
@@ -104,6 +105,7 @@ public final class JdbcSchema {
                     : "; upgrade the tables"),
             null);
       }
+      return rows.getString(2);
     } catch (SQLException failure) {
       if (dialect.traits().isMissingTable(failure)) {
         throw missing(dialect, failure);

@@ -171,8 +171,7 @@ final class LockedVerbs implements Verbs {
     List<String> missing = new ArrayList<>();
     DialectTraits traits = session.traits();
     try {
-      session.beforeStatement();
-      traits.begin(session.connection());
+      session.begin();
       List<Slot> slots = lock(session, entry, missing);
       if (missing.isEmpty() || !creating) {
         T reply = step.apply(slots);

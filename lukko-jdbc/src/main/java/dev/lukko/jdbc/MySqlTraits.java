@@ -12,6 +12,12 @@ final class MySqlTraits extends DialectTraits {
   private static final int RECORD_CHANGED = 1020;
   private static final int NO_SUCH_TABLE = 1146;
   private static final int DUPLICATE = 1062;
+  private static final int NOT_READY = 1047; // a node of a cluster that has lost the others
+  private static final int SERVER_READ_ONLY = 1290;
+  private static final int DISTRIBUTED_TRANSACTION_RUNS = 1399;
+  private static final int TRANSACTION_RUNS = 1568;
+  private static final int READ_ONLY_TRANSACTION = 1792;
+  private static final int READ_ONLY_MODE = 1836;
 
   @Override
   String now() {
@@ -55,6 +61,12 @@ final class MySqlTraits extends DialectTraits {
             + ", UUID())");
   }
 
+  /** Servers of one cluster may stand behind one address, so they are not told apart. */
+  @Override
+  String where() {
+    return "SELECT CONCAT('database ', COALESCE(DATABASE(), 'none'))";
+  }
+
   @Override
   String prepare(Connection connection, long requestTimeoutMillis, long idleMillis)
       throws SQLException {
@@ -62,18 +74,54 @@ final class MySqlTraits extends DialectTraits {
     // server ends sessions that are silent for longer than we would let them.
     long lockSeconds = Math.max(1, requestTimeoutMillis * 4 / 5 / 1_000);
     long silentSeconds = (idleMillis + requestTimeoutMillis) / 1_000 + 1;
+    String restoring =
+        texts(
+                connection,
+                "SELECT CONCAT('SET SESSION innodb_lock_wait_timeout = ',"
+                    + " @@SESSION.innodb_lock_wait_timeout, ', SESSION wait_timeout = ',"
+                    + " @@SESSION.wait_timeout)")
+            .get(0);
     execute(
         connection,
         "SET SESSION innodb_lock_wait_timeout = "
             + lockSeconds
             + ", SESSION wait_timeout = "
             + silentSeconds);
-    return "SET SESSION innodb_lock_wait_timeout = DEFAULT, SESSION wait_timeout = DEFAULT";
+    return restoring;
+  }
+
+  /** The next transaction's level, set to what it is, is refused while one is running. */
+  @Override
+  boolean isInTransaction(Connection connection) throws SQLException {
+    String level =
+        switch (connection.getTransactionIsolation()) {
+          case Connection.TRANSACTION_READ_UNCOMMITTED -> "READ UNCOMMITTED";
+          case Connection.TRANSACTION_READ_COMMITTED -> "READ COMMITTED";
+          case Connection.TRANSACTION_SERIALIZABLE -> "SERIALIZABLE";
+          default -> "REPEATABLE READ";
+        };
+    try {
+      execute(connection, "SET TRANSACTION ISOLATION LEVEL " + level);
+      return false;
+    } catch (SQLException failure) {
+      if (failure.getErrorCode() == TRANSACTION_RUNS
+          || failure.getErrorCode() == DISTRIBUTED_TRANSACTION_RUNS) {
+        return true;
+      }
+      throw failure;
+    }
   }
 
   @Override
   String unfit() {
-    return "SELECT 'it is read-only, as a replica is' FROM DUAL WHERE @@global.read_only <> 0";
+    return unfitIf("@@global.read_only");
+  }
+
+  /** Numbers up to MariaDB 11, and words from 12 on. */
+  static String unfitIf(String readOnly) {
+    return "SELECT 'it is read-only, as a replica is' FROM DUAL WHERE UPPER(CAST("
+        + readOnly
+        + " AS CHAR)) NOT IN ('0', 'OFF')";
   }
 
   @Override
@@ -92,7 +140,21 @@ final class MySqlTraits extends DialectTraits {
   boolean isCertain(SQLException failure) {
     return failure.getErrorCode() == LOCK_WAIT_TIMEOUT
         || isConflict(failure)
+        || cannotWrite(failure)
         || super.isCertain(failure);
+  }
+
+  @Override
+  boolean isElsewhere(SQLException failure) {
+    return cannotWrite(failure) || super.isElsewhere(failure);
+  }
+
+  private static boolean cannotWrite(SQLException failure) {
+    int code = failure.getErrorCode();
+    return code == SERVER_READ_ONLY
+        || code == READ_ONLY_TRANSACTION
+        || code == READ_ONLY_MODE
+        || code == NOT_READY;
   }
 
   @Override

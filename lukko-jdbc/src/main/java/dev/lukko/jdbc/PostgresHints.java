@@ -1,6 +1,7 @@
 package dev.lukko.jdbc;
 
 import dev.lukko.spi.LockNode;
+import dev.lukko.time.DaemonThreads;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
@@ -27,7 +28,7 @@ final class PostgresHints {
   private static final long MAX_PAUSE_MILLIS = 5_000;
 
   private final Sessions sessions;
-  private final String threadName;
+  private final DaemonThreads threads;
   private final ConcurrentMap<String, List<Watcher>> watchers = new ConcurrentHashMap<>();
   private final CountDownLatch stop = new CountDownLatch(1);
   private @Nullable Thread thread;
@@ -44,7 +45,7 @@ final class PostgresHints {
 
   PostgresHints(Sessions sessions, String threadName) {
     this.sessions = sessions;
-    this.threadName = threadName;
+    this.threads = new DaemonThreads(threadName);
   }
 
   LockNode.Watch watch(String resource, Runnable hint) {
@@ -76,8 +77,7 @@ final class PostgresHints {
 
   private synchronized void startOnce() {
     if (thread == null && stop.getCount() > 0) {
-      thread = new Thread(this::listen, threadName);
-      thread.setDaemon(true);
+      thread = threads.newThread(this::listen);
       thread.start();
     }
   }
@@ -88,6 +88,12 @@ final class PostgresHints {
       Session open = null;
       try {
         open = sessions.dedicated();
+        if (open.isShared()) {
+          LOG.log(
+              System.Logger.Level.INFO,
+              "no hints about releases behind a pooler: LISTEN would stay on its session");
+          return;
+        }
         PGConnection connection = open.connection().unwrap(PGConnection.class);
         DialectTraits.execute(open.connection(), "LISTEN " + CHANNEL);
         session = open;
@@ -105,8 +111,10 @@ final class PostgresHints {
       } finally {
         session = null;
         if (open != null) {
-          open.markBroken(); // It listens: no pool may hand it on.
-          open.abort();
+          if (!open.isShared()) {
+            open.markBroken(); // It listens: no pool may hand it on.
+            open.abort();
+          }
           open.close();
         }
       }

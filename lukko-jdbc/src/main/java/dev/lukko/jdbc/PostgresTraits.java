@@ -6,10 +6,13 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.PGConnection;
 
 /** PostgreSQL. */
 final class PostgresTraits extends DialectTraits {
   static final DialectTraits INSTANCE = new PostgresTraits();
+  private static final int FIRST_USER_OBJECT = 16_384;
+  private static final String IN_FAILED_TRANSACTION = "25P02";
 
   @Override
   String now() {
@@ -55,22 +58,95 @@ final class PostgresTraits extends DialectTraits {
   }
 
   @Override
+  String where() {
+    return "SELECT 'database ' || current_database() || ', schema '"
+        + " || coalesce(current_schema(), 'none')";
+  }
+
+  /** A physical replica has the identifier of its primary, a restored copy of the data has not. */
+  @Override
+  String server(Connection connection) {
+    try {
+      List<String> found =
+          texts(connection, "SELECT system_identifier::text FROM pg_control_system()");
+      return found.get(0);
+    } catch (SQLException notAllowed) {
+      return ""; // Where the right was taken away, and in databases that resemble PostgreSQL.
+    }
+  }
+
+  @Override
   String prepare(Connection connection, long requestTimeoutMillis, long idleMillis)
       throws SQLException {
-    // The server gives up first, so that a slow statement ends with a certain answer.
-    long statementMillis = Math.max(1, requestTimeoutMillis * 4 / 5);
-    execute(
-        connection,
-        "SET statement_timeout = "
-            + statementMillis
-            + "; SET idle_in_transaction_session_timeout = "
-            + requestTimeoutMillis);
-    return "RESET statement_timeout; RESET idle_in_transaction_session_timeout";
+    String restoring =
+        String.join(
+            "; ",
+            texts(
+                connection,
+                "SELECT CASE WHEN setting = reset_val THEN 'RESET ' || name"
+                    + " ELSE 'SET ' || name || ' = ' || setting END FROM pg_settings"
+                    + " WHERE name IN ('statement_timeout', 'idle_in_transaction_session_timeout')"));
+    execute(connection, limits("SET ", requestTimeoutMillis));
+    return restoring;
+  }
+
+  /** The server gives up first, so that a slow statement ends with a certain answer. */
+  private static String limits(String set, long requestTimeoutMillis) {
+    return set
+        + "statement_timeout = "
+        + Math.max(1, requestTimeoutMillis * 4 / 5)
+        + "; "
+        + set
+        + "idle_in_transaction_session_timeout = "
+        + requestTimeoutMillis;
+  }
+
+  @Override
+  String prepareTransaction(long requestTimeoutMillis) {
+    return "SET TRANSACTION ISOLATION LEVEL READ COMMITTED; "
+        + limits("SET LOCAL ", requestTimeoutMillis);
+  }
+
+  /** A pooler gives its own number for the process at the server. */
+  @Override
+  boolean isBehindPooler(Connection connection) throws SQLException {
+    try {
+      return connection.isWrapperFor(PGConnection.class)
+          && connection.unwrap(PGConnection.class).getBackendPID()
+              != number(connection, "SELECT pg_backend_pid()");
+    } catch (NoClassDefFoundError otherDriver) {
+      return false;
+    }
+  }
+
+  /**
+   * Written rows and row locks give the transaction a number; tables of the user's that it has
+   * read, and advisory locks, stay locked until it ends.
+   */
+  @Override
+  boolean isInTransaction(Connection connection) throws SQLException {
+    try {
+      return !texts(
+              connection,
+              "SELECT 'yes' WHERE txid_current_if_assigned() IS NOT NULL OR EXISTS (SELECT 1"
+                  + " FROM pg_locks WHERE pid = pg_backend_pid() AND (locktype = 'advisory'"
+                  + " OR (locktype = 'relation' AND relation >= "
+                  + FIRST_USER_OBJECT
+                  + ")))")
+          .isEmpty();
+    } catch (SQLException failure) {
+      if (IN_FAILED_TRANSACTION.equals(failure.getSQLState())) {
+        return true;
+      }
+      throw failure;
+    }
   }
 
   @Override
   String unfit() {
-    return "SELECT 'it is a replica' WHERE pg_is_in_recovery()";
+    return "SELECT CASE WHEN pg_is_in_recovery() THEN 'it is a replica'"
+        + " ELSE 'its sessions are read-only' END"
+        + " WHERE pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'";
   }
 
   @Override

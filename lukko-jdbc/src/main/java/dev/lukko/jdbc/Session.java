@@ -22,9 +22,12 @@ final class Session {
   private final DialectTraits traits;
   private final Executor executor;
   private final boolean autoCommitBefore;
-  private final int isolationBefore;
   private final Map<String, PreparedStatement> prepared = new HashMap<>();
+  private int isolationBefore = Connection.TRANSACTION_READ_COMMITTED;
   private @Nullable String restoring;
+  private boolean shared;
+  private String limits = "";
+  private boolean toBeLeft;
   private int networkTimeoutBefore = -1;
   private int networkTimeout;
   private @Nullable Ticker callersTime;
@@ -33,17 +36,16 @@ final class Session {
   private boolean inDoubt;
   private long idleSinceNanos;
 
-  private Session(Connection connection, Statements statements, Executor executor)
-      throws SQLException {
+  private Session(
+      Connection connection, Statements statements, Executor executor, boolean autoCommitBefore) {
     this.connection = connection;
     this.statements = statements;
     this.traits = statements.traits();
     this.executor = executor;
-    this.autoCommitBefore = connection.getAutoCommit();
-    this.isolationBefore = connection.getTransactionIsolation();
+    this.autoCommitBefore = autoCommitBefore;
   }
 
-  /** Makes a connection ready; it is closed if that fails. */
+  /** Makes a connection ready; it is closed, as it came, if that fails. */
   static Session open(
       Connection connection,
       Statements statements,
@@ -51,23 +53,38 @@ final class Session {
       long requestTimeoutMillis,
       long idleMillis)
       throws SQLException {
+    Session session;
     try {
-      Session session = new Session(connection, statements, executor);
-      DialectTraits traits = session.traits;
-      session.limitNetworkTo(requestTimeoutMillis);
-      if (!session.autoCommitBefore) {
-        connection.setAutoCommit(true);
-      }
-      if (traits.hasReadCommitted()
-          && session.isolationBefore != Connection.TRANSACTION_READ_COMMITTED) {
-        connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
-      }
-      session.restoring = traits.prepare(connection, requestTimeoutMillis, idleMillis);
-      return session;
+      session = new Session(connection, statements, executor, connection.getAutoCommit());
     } catch (SQLException | RuntimeException | Error failure) {
       closeQuietly(connection);
       throw failure;
     }
+    try {
+      session.prepare(requestTimeoutMillis, idleMillis);
+      return session;
+    } catch (SQLException | RuntimeException | Error failure) {
+      session.close();
+      throw failure;
+    }
+  }
+
+  private void prepare(long requestTimeoutMillis, long idleMillis) throws SQLException {
+    limitNetworkTo(requestTimeoutMillis);
+    if (!autoCommitBefore) {
+      connection.setAutoCommit(true);
+    }
+    shared = traits.isBehindPooler(connection);
+    if (shared) {
+      limits = traits.prepareTransaction(requestTimeoutMillis);
+      return;
+    }
+    int isolation = connection.getTransactionIsolation();
+    if (traits.hasReadCommitted() && isolation != Connection.TRANSACTION_READ_COMMITTED) {
+      connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+      isolationBefore = isolation;
+    }
+    restoring = traits.prepare(connection, requestTimeoutMillis, idleMillis);
   }
 
   /** Limits every wait for the network as suits requests with this timeout. */
@@ -145,6 +162,29 @@ final class Session {
       prepared.put(sql, statement);
     }
     return statement;
+  }
+
+  /** Begins a transaction of several statements. */
+  void begin() throws SQLException {
+    beforeStatement();
+    traits.begin(connection);
+    if (!limits.isEmpty()) {
+      DialectTraits.execute(connection, limits);
+    }
+  }
+
+  /** Whether a pooler lends the server's session for a transaction at a time. */
+  boolean isShared() {
+    return shared;
+  }
+
+  /** Has the connection dropped when the request has its answer: this server is not the one. */
+  void leaveAfterwards() {
+    toBeLeft = true;
+  }
+
+  boolean isToBeLeft() {
+    return toBeLeft;
   }
 
   /** From now on, a broken connection leaves it open whether something was written. */
@@ -229,7 +269,7 @@ final class Session {
         if (restoring != null) {
           DialectTraits.execute(connection, restoring);
         }
-        if (traits.hasReadCommitted() && isolationBefore != Connection.TRANSACTION_READ_COMMITTED) {
+        if (isolationBefore != Connection.TRANSACTION_READ_COMMITTED) {
           connection.setTransactionIsolation(isolationBefore);
         }
         if (!autoCommitBefore) {

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * needed; whoever uses one has a permit, and the permits are their bound.
  */
 final class Sessions {
+  private static final System.Logger LOG = System.getLogger(Sessions.class.getName());
   private static final long TRUSTED_NANOS = 2_000_000_000L;
 
   private final DataSource source;
@@ -29,7 +30,7 @@ final class Sessions {
   private volatile @Nullable Dialect dialect;
   private volatile @Nullable Statements statements;
   private volatile @Nullable String url;
-  private volatile boolean schemaChecked;
+  private @Nullable Place place;
   private volatile boolean closed;
   private volatile @Nullable Session closing;
 
@@ -126,7 +127,7 @@ final class Sessions {
     }
     Session fresh = ready(source.getConnection());
     try {
-      checkSchema(fresh);
+      checkPlace(fresh);
     } catch (SQLException | RuntimeException | Error failure) {
       fresh.close();
       throw failure;
@@ -136,7 +137,14 @@ final class Sessions {
 
   /** A connection for listening, in autocommit mode; the caller closes it. */
   Session dedicated() throws SQLException {
-    return ready(source.getConnection());
+    Session fresh = ready(source.getConnection());
+    try {
+      checkPlace(fresh);
+    } catch (SQLException | RuntimeException | Error failure) {
+      fresh.close();
+      throw failure;
+    }
+    return fresh;
   }
 
   private Session ready(@Nullable Connection connection) throws SQLException {
@@ -164,19 +172,79 @@ final class Sessions {
     return made;
   }
 
-  private void checkSchema(Session session) throws SQLException {
-    if (schemaChecked) {
-      return;
-    }
+  /** Refuses a connection that leads to other tables than the first one did. */
+  private void checkPlace(Session session) throws SQLException {
     Dialect known = dialect;
     if (known == null) {
       throw new IllegalStateException("a connection is open, so its dialect is known");
     }
-    if (settings.createSchema()) {
+    Place before = place();
+    if (before == null && settings.createSchema()) {
       JdbcSchema.create(session.connection(), known);
     }
-    JdbcSchema.check(session.connection(), known);
-    schemaChecked = true;
+    Place found;
+    try {
+      String tables = JdbcSchema.check(session.connection(), known);
+      found = Place.of(session.connection(), known.traits(), tables);
+    } catch (SchemaException noTables) {
+      if (before == null) {
+        throw noTables;
+      }
+      throw elsewhere("to a place where " + noTables.getMessage(), before, noTables);
+    }
+    before = settled(found);
+    if (!found.hasTablesOf(before)) {
+      throw elsewhere("to " + found, before, null);
+    }
+    if (!found.hasServerOf(before) && !moved(before, found)) {
+      throw elsewhere("to " + found, before, null);
+    }
+  }
+
+  private synchronized @Nullable Place place() {
+    return place;
+  }
+
+  /** The place of the first connection, which may be this one. */
+  private synchronized Place settled(Place found) {
+    Place first = place;
+    if (first == null) {
+      place = found;
+      return found;
+    }
+    return first;
+  }
+
+  /**
+   * Whether the tables are on another server now, and not on both: no other connection is open.
+   * Else those that idle are asked before their next use, so that dead ones go away.
+   */
+  private synchronized boolean moved(Place before, Place found) {
+    boolean alone = idle.isEmpty() && permits.availablePermits() >= settings.connections() - 1;
+    if (!alone) {
+      distrustIdle();
+      return false;
+    }
+    place = found;
+    LOG.log(
+        System.Logger.Level.WARNING,
+        "the lock's tables are on another server now: {0}, before {1}; what was written there and"
+            + " did not come along is forgotten",
+        found,
+        before);
+    return true;
+  }
+
+  private static SQLException elsewhere(String here, Place first, @Nullable SQLException cause) {
+    return new SQLException(
+        "this connection leads "
+            + here
+            + ", the first one of the node led to "
+            + first
+            + "; give the node a data source whose connections all lead to the same tables, not one"
+            + " that chooses by tenant or thread",
+        "08004",
+        cause);
   }
 
   /** Keeps a connection for the next request. */
@@ -206,14 +274,34 @@ final class Sessions {
     try {
       session.markBroken();
       session.close();
-      // The others were most likely to the same server, or went through the same firewall: each is
-      // asked before its next use.
-      long longAgo = ticker.nanoTime() - TRUSTED_NANOS;
+      // The others were most likely to the same server, or went through the same firewall.
+      distrustIdle();
+    } finally {
+      permits.release();
+    }
+  }
+
+  /**
+   * Leaves a server that says that it is not the one for this: the connection is dropped, and so
+   * are those that idle beside it, though they are alive. The next request connects anew.
+   */
+  void leave(Session session) {
+    try {
+      session.markBroken();
+      session.close();
       for (Session other : idle) {
-        other.idleSince(Math.min(other.idleSince(), longAgo));
+        other.markBroken();
       }
     } finally {
       permits.release();
+    }
+  }
+
+  /** Has each idle connection asked before its next use. */
+  private void distrustIdle() {
+    long longAgo = ticker.nanoTime() - TRUSTED_NANOS;
+    for (Session other : idle) {
+      other.idleSince(Math.min(other.idleSince(), longAgo));
     }
   }
 

@@ -73,6 +73,11 @@ final class SqliteTraits extends DialectTraits {
   }
 
   @Override
+  String where() {
+    return "SELECT 'file ' || file FROM pragma_database_list WHERE name = 'main'";
+  }
+
+  @Override
   String prepare(Connection connection, long requestTimeoutMillis, long idleMillis)
       throws SQLException {
     long before = number(connection, "PRAGMA busy_timeout");
@@ -85,6 +90,20 @@ final class SqliteTraits extends DialectTraits {
   @Override
   boolean hasReadCommitted() {
     return false;
+  }
+
+  /** The driver keeps a transaction open at all times; one in use refuses a checkpoint. */
+  @Override
+  boolean isInTransaction(Connection connection) throws SQLException {
+    try {
+      execute(connection, "PRAGMA wal_checkpoint(PASSIVE)");
+      return false;
+    } catch (SQLException failure) {
+      if ((failure.getErrorCode() & CODE_MASK) == LOCKED) {
+        return true;
+      }
+      throw failure;
+    }
   }
 
   @Override
@@ -125,6 +144,12 @@ final class SqliteTraits extends DialectTraits {
         || code == FULL
         || code == CANTOPEN
         || code == CONSTRAINT;
+  }
+
+  @Override
+  boolean isElsewhere(SQLException failure) {
+    int code = failure.getErrorCode() & CODE_MASK;
+    return code == ERROR || code == READONLY || code == CANTOPEN;
   }
 
   @Override

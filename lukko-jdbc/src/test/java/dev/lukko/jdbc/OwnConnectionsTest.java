@@ -24,6 +24,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** The node's connections: own ones, few, at READ COMMITTED, given back as they were. */
 class OwnConnectionsTest {
@@ -90,43 +92,117 @@ class OwnConnectionsTest {
     }
   }
 
-  @Test
-  void connectionsOfAPool_goBackAsTheyCame() throws SQLException {
-    for (TestDatabase database :
-        List.of(Databases.postgres(), Databases.mariaDb(), Databases.h2(), Databases.sqlite())) {
+  /** What a pool's or an application's initial statement may have set. */
+  private static void setAsAPoolMay(Dialect dialect, Connection connection) throws SQLException {
+    switch (dialect) {
+      case POSTGRES ->
+          DialectTraits.execute(
+              connection,
+              "SET statement_timeout = '30s'; SET idle_in_transaction_session_timeout = '60s'");
+      case MYSQL ->
+          DialectTraits.execute(
+              connection, "SET SESSION innodb_lock_wait_timeout = 7, SESSION wait_timeout = 600");
+      case H2 -> DialectTraits.execute(connection, "SET LOCK_TIMEOUT 1234");
+      case SQLITE -> DialectTraits.execute(connection, "PRAGMA busy_timeout = 777");
+    }
+  }
+
+  /** All settings of a session that can be read. */
+  private static List<String> settings(Dialect dialect, Connection connection) throws SQLException {
+    return switch (dialect) {
+      case POSTGRES ->
+          DialectTraits.texts(
+              connection, "SELECT name || '=' || setting FROM pg_settings ORDER BY name");
+      case MYSQL ->
+          DialectTraits.texts(
+              connection,
+              "SELECT CONCAT(VARIABLE_NAME, '=', VARIABLE_VALUE)"
+                  + " FROM information_schema.SESSION_VARIABLES"
+                  + " WHERE VARIABLE_NAME NOT IN ('TIMESTAMP', 'RAND_SEED1', 'RAND_SEED2')"
+                  + " AND VARIABLE_NAME NOT LIKE 'GTID%' AND VARIABLE_NAME NOT LIKE '%LAST%'"
+                  + " AND VARIABLE_NAME NOT LIKE 'IN_TRANSACTION' ORDER BY 1");
+      case H2 -> DialectTraits.texts(connection, "SELECT 'lock timeout ' || LOCK_TIMEOUT()");
+      case SQLITE -> DialectTraits.texts(connection, "PRAGMA busy_timeout");
+    };
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void connectionsOfAPool_goBackAsTheyCame(Dialect dialect) throws SQLException {
+    TestDatabase database =
+        switch (dialect) {
+          case POSTGRES -> Databases.postgres();
+          case MYSQL -> Databases.mariaDb();
+          case H2 -> Databases.h2();
+          case SQLITE -> Databases.sqlite();
+        };
+    for (boolean set : new boolean[] {false, true}) {
       try (Connection pooled = database.source().getConnection()) {
-        if (database.dialect() != Dialect.SQLITE) {
+        if (set) {
+          setAsAPoolMay(dialect, pooled);
+        }
+        if (dialect != Dialect.SQLITE) {
           pooled.setTransactionIsolation(Connection.TRANSACTION_SERIALIZABLE);
         }
+        List<String> before = settings(dialect, pooled);
         pooled.setAutoCommit(false);
         int isolation = pooled.getTransactionIsolation();
         Session session =
             Session.open(
-                pooledOnce(pooled),
-                new Statements(database.dialect().traits()),
-                Runnable::run,
-                2_000,
-                30_000);
+                pooledOnce(pooled), new Statements(dialect.traits()), Runnable::run, 2_000, 30_000);
         assertThat(pooled.getAutoCommit()).isTrue();
+        assertThat(settings(dialect, pooled)).as("ours").isNotEqualTo(before);
         session.close();
 
-        assertThat(pooled.getAutoCommit()).as("%s", database.dialect()).isFalse();
-        assertThat(pooled.getTransactionIsolation())
-            .as("%s", database.dialect())
-            .isEqualTo(isolation);
+        assertThat(pooled.getAutoCommit()).isFalse();
+        assertThat(pooled.getTransactionIsolation()).isEqualTo(isolation);
         assertThat(pooled.getNetworkTimeout()).isZero();
+        pooled.rollback();
+        pooled.setAutoCommit(true);
+        assertThat(settings(dialect, pooled)).isEqualTo(before);
       }
     }
   }
 
+  @Test
+  void settingThatBelongsToAPostgresUser_staysTheUsers_andIsNotNailedToTheSession()
+      throws SQLException {
+    TestDatabase database = Databases.postgres();
+    try (Connection connection = database.source().getConnection()) {
+      String name = connection.getCatalog();
+      DialectTraits.execute(
+          connection, "ALTER DATABASE " + name + " SET statement_timeout = '41s'");
+    }
+    try (Connection pooled = database.source().getConnection()) {
+      Session.open(
+              pooledOnce(pooled),
+              new Statements(Dialect.POSTGRES.traits()),
+              Runnable::run,
+              2_000,
+              30_000)
+          .close();
+      assertThat(
+              DialectTraits.texts(
+                  pooled,
+                  "SELECT source || ' ' || setting FROM pg_settings"
+                      + " WHERE name = 'statement_timeout'"))
+          .containsExactly("database 41000");
+    }
+  }
+
   /** The connection as a pool hands it out: closing it gives it back. */
-  private static Connection pooledOnce(Connection real) {
+  static Connection pooledOnce(Connection real) {
     return (Connection)
         java.lang.reflect.Proxy.newProxyInstance(
             OwnConnectionsTest.class.getClassLoader(),
             new Class<?>[] {Connection.class},
-            (self, method, arguments) ->
-                method.getName().equals("close") ? null : method.invoke(real, arguments));
+            (self, method, arguments) -> {
+              try {
+                return method.getName().equals("close") ? null : method.invoke(real, arguments);
+              } catch (java.lang.reflect.InvocationTargetException failure) {
+                throw failure.getCause();
+              }
+            });
   }
 
   @Test

@@ -1,0 +1,44 @@
+package dev.lukko.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+
+/**
+ * The tables that a connection leads to.
+ *
+ * <p>A data source may choose the database of a connection by itself: by a tenant, a thread, an
+ * availability. Sessions of one node that work on different tables grant one lock twice.
+ *
+ * @param tables the identity that was drawn when the tables were created
+ * @param where the database and the schema that they are in
+ * @param server what tells servers apart that have a copy of these tables each, but not a server
+ *     from its replica, which takes over; empty if it is not known
+ */
+record Place(String tables, String where, String server) {
+
+  static Place of(Connection connection, DialectTraits traits, String tables) throws SQLException {
+    String where;
+    try (PreparedStatement statement = connection.prepareStatement(traits.where());
+        ResultSet row = statement.executeQuery()) {
+      row.next();
+      where = row.getString(1);
+    }
+    return new Place(tables, where, traits.server(connection));
+  }
+
+  boolean hasTablesOf(Place other) {
+    return tables.equals(other.tables) && where.equals(other.where);
+  }
+
+  /** Whether nothing tells the servers apart. */
+  boolean hasServerOf(Place other) {
+    return server.isEmpty() || other.server.isEmpty() || server.equals(other.server);
+  }
+
+  @Override
+  public String toString() {
+    return where + " (tables " + tables + (server.isEmpty() ? ")" : ", server " + server + ")");
+  }
+}
