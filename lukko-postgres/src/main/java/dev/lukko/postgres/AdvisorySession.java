@@ -2,6 +2,7 @@ package dev.lukko.postgres;
 
 import dev.lukko.time.Scheduler;
 import dev.lukko.time.Ticker;
+import java.sql.Array;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -17,6 +18,7 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiConsumer;
+import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGStatement;
 
@@ -220,39 +222,66 @@ final class AdvisorySession {
             tolerant(withdraw::executeUpdate);
           }
           boolean ask = hold.maybeAwaited();
-          for (LockKey key : hold.keys()) {
-            if (!unlock(key, hold.shared(), ask)) {
-              return false;
-            }
+          List<LockKey> keys = hold.keys();
+          List<Long> awaited;
+          try {
+            awaited =
+                keys.size() == 1
+                    ? unlockOne(keys.get(0), hold.shared(), ask)
+                    : unlockAll(keys, hold.shared(), ask);
+          } catch (SQLException failure) {
+            // Unlocked or not: only the end of the session makes it certain.
+            throw ended(failure);
+          }
+          if (awaited == null) {
+            ended(new SQLException("the session does not hold the locks " + keys, "08000"));
+            return false;
+          }
+          if (!awaited.isEmpty()) {
+            PreparedStatement announce = prepared(sql.announce);
+            announce.setArray(1, connection.createArrayOf("bigint", awaited.toArray()));
+            tolerant(announce::execute);
           }
           return true;
         });
   }
 
-  private boolean unlock(LockKey key, boolean shared, boolean ask) throws SQLException {
+  /** Unlocks a key; gives it back if it is waited for, null if it was not held. */
+  private @Nullable List<Long> unlockOne(LockKey key, boolean shared, boolean ask)
+      throws SQLException {
     PreparedStatement statement = prepared(sql.unlock(shared, ask));
     statement.setLong(1, key.lock());
     if (ask) {
       statement.setInt(2, key.waitHigh());
       statement.setInt(3, key.waitLow());
     }
-    boolean awaited;
     try (ResultSet result = statement.executeQuery()) {
       if (!result.next() || !result.getBoolean(1)) {
-        ended(new SQLException("the session does not hold the lock " + key.qualified(), "08000"));
-        return false;
+        return null;
       }
-      awaited = ask && !result.getBoolean(2);
-    } catch (SQLException failure) {
-      // Unlocked or not: only the end of the session makes it certain.
-      throw ended(failure);
+      return ask && !result.getBoolean(2) ? List.of(key.lock()) : List.of();
     }
-    if (awaited) {
-      PreparedStatement announce = prepared(sql.announce);
-      announce.setString(1, Long.toString(key.lock()));
-      tolerant(announce::execute);
+  }
+
+  /**
+   * Unlocks keys in one statement, however many they are; gives those that are waited for, or null
+   * if one of them was not held.
+   */
+  private @Nullable List<Long> unlockAll(List<LockKey> keys, boolean shared, boolean ask)
+      throws SQLException {
+    PreparedStatement statement = prepared(sql.unlockAll(shared, ask));
+    statement.setArray(1, numbers(keys));
+    if (ask) {
+      statement.setArray(2, halves(keys, LockKey::waitHigh));
+      statement.setArray(3, halves(keys, LockKey::waitLow));
     }
-    return true;
+    try (ResultSet result = statement.executeQuery()) {
+      if (!result.next() || !result.getBoolean(1)) {
+        return null;
+      }
+      Array awaited = ask ? result.getArray(2) : null;
+      return awaited == null ? List.of() : List.of((Long[]) awaited.getArray());
+    }
   }
 
   /** Asks the session whether it is still itself; the proof is of the moment before. */
@@ -350,9 +379,7 @@ final class AdvisorySession {
     return call(
         () -> {
           PreparedStatement statement = prepared(text);
-          statement.setLong(1, key.lock());
-          statement.setLong(2, key.classId());
-          statement.setLong(3, key.objId());
+          statement.setArray(1, numbers(List.of(key)));
           List<HolderRow> rows = new ArrayList<>();
           try (ResultSet row = statement.executeQuery()) {
             while (row.next()) {
@@ -383,6 +410,7 @@ final class AdvisorySession {
   }
 
   private PreparedStatement prepared(String text) throws SQLException {
+    guard.begin(); // A session is hung when one statement is not answered, not when many are slow.
     PreparedStatement statement = statements.get(text);
     if (statement == null) {
       statement = connection.prepareStatement(text);
@@ -392,8 +420,12 @@ final class AdvisorySession {
     return statement;
   }
 
-  private java.sql.Array numbers(List<LockKey> keys) throws SQLException {
+  private Array numbers(List<LockKey> keys) throws SQLException {
     return connection.createArrayOf("bigint", keys.stream().map(LockKey::lock).toArray());
+  }
+
+  private Array halves(List<LockKey> keys, ToIntFunction<LockKey> half) throws SQLException {
+    return connection.createArrayOf("integer", keys.stream().mapToInt(half).boxed().toArray());
   }
 
   private <T extends @Nullable Object> T call(Work<T> work) throws SQLException {

@@ -34,6 +34,8 @@ final class AdvisorySql {
   final String unlockShared = "SELECT pg_advisory_unlock_shared(?)";
   final String unlockAndAsk = unlockAndAsk("pg_advisory_unlock");
   final String unlockAndAskShared = unlockAndAsk("pg_advisory_unlock_shared");
+  final String unlockAllAndAsk = unlockAllAndAsk("pg_advisory_unlock");
+  final String unlockAllAndAskShared = unlockAllAndAsk("pg_advisory_unlock_shared");
   final String giveBack = giveBack("pg_advisory_unlock");
   final String giveBackShared = giveBack("pg_advisory_unlock_shared");
   final String startWaiting = "SELECT pg_try_advisory_lock_shared(?, ?)";
@@ -41,7 +43,8 @@ final class AdvisorySql {
   final String probe =
       "SELECT CASE WHEN current_setting('lukko.session', true) = ? THEN pg_backend_pid()"
           + " ELSE -1 END";
-  final String announce = "SELECT pg_notify('" + CHANNEL + "', ?)";
+  final String announce =
+      "SELECT pg_notify('" + CHANNEL + "', k::text) FROM unnest(?::bigint[]) AS k";
   final String publish;
   final String withdraw;
   final String sweep;
@@ -74,13 +77,14 @@ final class AdvisorySql {
   private static String holders(String schema, String which, int limit) {
     return """
         SELECT l.pid, a.application_name, host(a.client_addr), h.namespace, h.name, h.description,
-               h.since
-        FROM pg_locks l
+               h.since, k.lock
+        FROM unnest(?::bigint[]) AS k (lock)
+        JOIN pg_locks l ON l.classid::bigint = (k.lock >> 32) & 4294967295
+          AND l.objid::bigint = k.lock & 4294967295
         LEFT JOIN pg_stat_activity a ON a.pid = l.pid
-        LEFT JOIN ${s}.lock_holder h ON h.lock_key = ? AND h.pid = l.pid
+        LEFT JOIN ${s}.lock_holder h ON h.lock_key = k.lock AND h.pid = l.pid
         WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
           AND ${w}
-          AND l.classid::bigint = ? AND l.objid::bigint = ?
           AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
         ORDER BY h.token DESC NULLS LAST
         LIMIT ${n}
@@ -88,6 +92,13 @@ final class AdvisorySql {
         .replace("${s}", schema)
         .replace("${w}", which)
         .replace("${n}", Integer.toString(limit));
+  }
+
+  String unlockAll(boolean shared, boolean ask) {
+    if (ask) {
+      return shared ? unlockAllAndAskShared : unlockAllAndAsk;
+    }
+    return shared ? giveBackShared : giveBack;
   }
 
   String unlock(boolean shared, boolean ask) {
@@ -136,6 +147,17 @@ final class AdvisorySql {
    */
   private static String unlockAndAsk(String function) {
     return "SELECT " + function + "(?), pg_try_advisory_xact_lock(?, ?)";
+  }
+
+  /** The same for many keys in one statement: whether all were held, and which are waited for. */
+  private static String unlockAllAndAsk(String function) {
+    return """
+    SELECT bool_and(unlocked), array_agg(k) FILTER (WHERE awaited) FROM (
+      SELECT k, ${f}(k) AS unlocked, NOT pg_try_advisory_xact_lock(h, l) AS awaited
+      FROM unnest(?::bigint[], ?::integer[], ?::integer[]) AS u (k, h, l) OFFSET 0
+    ) AS t
+    """
+        .replace("${f}", function);
   }
 
   private static String giveBack(String function) {

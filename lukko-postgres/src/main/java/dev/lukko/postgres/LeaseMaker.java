@@ -1,6 +1,5 @@
 package dev.lukko.postgres;
 
-import dev.lukko.LockException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -8,19 +7,22 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import javax.sql.DataSource;
 
 /** Takes rows on lease; one statement, or two where keys must be kept in order. */
 final class LeaseMaker {
-  private final DataSource dataSource;
+  private final SchemaConnections database;
   private final QueueSql sql;
   private final ScanWindow window;
   private final int maxAttempts;
   private final Backoff backoff;
 
   LeaseMaker(
-      DataSource dataSource, QueueSql sql, ScanWindow window, int maxAttempts, Backoff backoff) {
-    this.dataSource = dataSource;
+      SchemaConnections database,
+      QueueSql sql,
+      ScanWindow window,
+      int maxAttempts,
+      Backoff backoff) {
+    this.database = database;
     this.sql = sql;
     this.window = window;
     this.maxAttempts = maxAttempts;
@@ -28,28 +30,13 @@ final class LeaseMaker {
   }
 
   LeasedRows make(int batch, Duration duration) {
-    try (Connection connection = dataSource.getConnection()) {
-      connection.setAutoCommit(!sql.ordered);
-      Granted granted;
-      try {
-        granted =
-            sql.ordered ? inOrder(connection, batch, duration) : any(connection, batch, duration);
-        if (sql.ordered) {
-          connection.commit();
-        }
-      } catch (SQLException | RuntimeException failure) {
-        if (sql.ordered) {
-          connection.rollback();
-        }
-        throw failure;
-      } finally {
-        connection.setAutoCommit(true);
-      }
-      return new LeasedRows(
-          dataSource, sql, backoff, granted.token, withoutWornOut(connection, granted.picked));
-    } catch (SQLException failure) {
-      throw new LockException("rows could not be leased: " + failure.getMessage(), failure);
-    }
+    return database.call(
+        connection -> {
+          Granted granted =
+              sql.ordered ? inOrder(connection, batch, duration) : any(connection, batch, duration);
+          return new LeasedRows(
+              database, sql, backoff, granted.token, withoutWornOut(connection, granted.picked));
+        });
   }
 
   private record Granted(List<PickedRow> picked, long token) {}
@@ -61,7 +48,7 @@ final class LeaseMaker {
       statement.setString(1, from);
       statement.setInt(2, batch);
       statement.setString(3, QueueCalls.interval(duration));
-      Granted granted = read(statement, true);
+      Granted granted = read(QueueCalls.rows(statement), true);
       window.searched(
           from,
           start,
@@ -78,26 +65,28 @@ final class LeaseMaker {
     try (PreparedStatement statement = connection.prepareStatement(sql.pick)) {
       statement.setString(1, from);
       statement.setInt(2, batch);
-      candidates = read(statement, false).picked;
+      candidates = read(QueueCalls.rows(statement), false).picked;
       window.searched(
           from, start, window.now(), candidates.isEmpty() ? null : candidates.get(0).rank());
     }
-    List<QueueRow> ours = PickedRow.rows(candidates.stream().filter(PickedRow::ours).toList());
+    List<PickedRow> ours = candidates.stream().filter(PickedRow::ours).toList();
     if (ours.isEmpty()) {
       return new Granted(List.of(), 0);
     }
+    new KeysOnLease(sql).revokeOverdue(connection, ours);
     // A statement of its own, and so a snapshot taken after the keys were ours.
     try (PreparedStatement statement = connection.prepareStatement(sql.leaseChosen)) {
       statement.setString(1, QueueCalls.interval(duration));
-      statement.setArray(2, connection.createArrayOf("bigint", PickedRow.ids(ours)));
-      return read(statement, true);
+      statement.setArray(
+          2, connection.createArrayOf("bigint", PickedRow.ids(PickedRow.rows(ours))));
+      return read(statement.executeQuery(), true);
     }
   }
 
-  private static Granted read(PreparedStatement statement, boolean withToken) throws SQLException {
+  private static Granted read(ResultSet rows, boolean withToken) throws SQLException {
     List<PickedRow> picked = new ArrayList<>();
     long token = 0;
-    try (ResultSet result = statement.executeQuery()) {
+    try (ResultSet result = rows) {
       while (result.next()) {
         picked.add(PickedRow.read(result));
         token = withToken ? result.getLong(9) : 0;

@@ -3,7 +3,6 @@ package dev.lukko.postgres;
 import java.sql.PreparedStatement;
 import java.time.Duration;
 import java.util.List;
-import javax.sql.DataSource;
 
 /**
  * Rows that a worker has on lease, under one token. Nothing is open between the calls; each is a
@@ -11,15 +10,15 @@ import javax.sql.DataSource;
  * ends. Thread-safe.
  */
 public final class LeasedRows {
-  private final DataSource dataSource;
+  private final SchemaConnections database;
   private final QueueSql sql;
   private final Backoff backoff;
   private final long token;
   private final List<QueueRow> rows;
 
   LeasedRows(
-      DataSource dataSource, QueueSql sql, Backoff backoff, long token, List<QueueRow> rows) {
-    this.dataSource = dataSource;
+      SchemaConnections database, QueueSql sql, Backoff backoff, long token, List<QueueRow> rows) {
+    this.database = database;
     this.sql = sql;
     this.backoff = backoff;
     this.token = token;
@@ -45,13 +44,12 @@ public final class LeasedRows {
     if (done.isEmpty()) {
       return 0;
     }
-    return QueueCalls.inAutocommit(
-        dataSource,
+    return database.call(
         connection -> {
           try (PreparedStatement statement = connection.prepareStatement(sql.finishLeased)) {
             statement.setArray(1, connection.createArrayOf("bigint", PickedRow.ids(done)));
             statement.setLong(2, token);
-            return statement.executeUpdate();
+            return QueueCalls.changed(statement);
           }
         });
   }
@@ -70,14 +68,13 @@ public final class LeasedRows {
    */
   public boolean fail(QueueRow row, String error) {
     FailureCall call = new FailureCall(sql, row, error, backoff.after(row.attempts()));
-    return QueueCalls.inAutocommit(
-        dataSource,
+    return database.call(
         connection -> {
           try (PreparedStatement statement = connection.prepareStatement(sql.failLeased)) {
             int next = call.bind(statement, 0); // This try was counted when it began.
             statement.setLong(next++, row.id());
             statement.setLong(next, token);
-            return statement.executeUpdate() == 1;
+            return QueueCalls.changed(statement) == 1;
           }
         });
   }
@@ -85,17 +82,18 @@ public final class LeasedRows {
   /**
    * Keeps rows for a time from now.
    *
+   * @param duration 1 ms to 36,500 days
    * @return how many are still ours
    */
   public int renew(List<QueueRow> held, Duration duration) {
-    return QueueCalls.inAutocommit(
-        dataSource,
+    QueueCalls.checkDuration("duration", duration, Duration.ofMillis(1));
+    return database.call(
         connection -> {
           try (PreparedStatement statement = connection.prepareStatement(sql.renew)) {
             statement.setString(1, QueueCalls.interval(duration));
             statement.setArray(2, connection.createArrayOf("bigint", PickedRow.ids(held)));
             statement.setLong(3, token);
-            return statement.executeUpdate();
+            return QueueCalls.changed(statement);
           }
         });
   }

@@ -36,16 +36,6 @@ record LockKey(String namespace, String name, long lock, int waitHigh, int waitL
     }
   }
 
-  /** The upper half of the lock number, as {@code pg_locks.classid} shows it. */
-  long classId() {
-    return lock >>> 32;
-  }
-
-  /** The lower half of the lock number, as {@code pg_locks.objid} shows it. */
-  long objId() {
-    return lock & 0xffff_ffffL;
-  }
-
   String qualified() {
     return namespace + "/" + name;
   }

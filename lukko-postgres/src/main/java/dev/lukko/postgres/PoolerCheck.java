@@ -75,7 +75,8 @@ final class PoolerCheck {
     }
   }
 
-  private static int backend(Connection connection) throws SQLException {
+  /** The server process that works for a connection. */
+  static int backend(Connection connection) throws SQLException {
     // A plain statement: prepared ones do not survive a change of the server session.
     try (Statement statement = connection.createStatement();
         ResultSet result = statement.executeQuery("SELECT pg_backend_pid()")) {

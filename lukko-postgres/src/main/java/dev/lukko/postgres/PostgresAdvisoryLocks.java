@@ -35,13 +35,15 @@ import org.jspecify.annotations.Nullable;
  * <p><b>No ttl to guess.</b> A lock is held as long as the session lives, and is free at once when
  * the holder's process dies, since the server sees its connection close. The {@code ttl} of a
  * request has another meaning here than with the quorum client: it is the longest time for which
- * the session may be silent. In the background the client asks the session for a sign of life, at
- * least three times within the shortest ttl and every second (see {@link Builder#probeInterval});
- * each one renews all leases. A lease that saw none for its ttl is lost: {@link Lease#isValid()} is
- * false, {@link Lease#onLost} is called, and the lock is given back if the session turns out to
- * live. {@link Lease#extend} asks for a sign of life now and sets the ttl for the rest of the hold.
- * {@link LockRequest#autoExtend()} has no effect; {@link LockRequest#maxHold()} limits the hold. A
- * lease whose handle becomes garbage without a release is released.
+ * the session may show no sign of life. (A session that leaves one statement unanswered for the
+ * node timeout is given up before that, with all its leases.) In the background the client asks the
+ * session for a sign of life, at least three times within the shortest ttl and every second (see
+ * {@link Builder#probeInterval}); each one renews all leases. A lease that saw none for its ttl is
+ * lost: {@link Lease#isValid()} is false, {@link Lease#onLost} is called, and the lock is given
+ * back if the session turns out to live. {@link Lease#extend} asks for a sign of life now and sets
+ * the ttl for the rest of the hold. {@link LockRequest#autoExtend()} has no effect; {@link
+ * LockRequest#maxHold()} limits the hold. A lease whose handle becomes garbage without a release is
+ * released.
  *
  * <p><b>What it promises.</b> One holder at a time as long as the holder's session lives. When an
  * administrator or a failing server ends the session, the server frees the lock at that instant and
@@ -71,7 +73,8 @@ import org.jspecify.annotations.Nullable;
  * request work. Each held name takes an entry of the server's lock table.
  *
  * <p>Thread-safe. Blocking calls are bounded: a statement by the node timeout, at most twice that
- * when the session has to be opened first.
+ * when the session has to be opened first, and three times for the first one of a client, with
+ * which a second session tries whether the server's locks exclude it.
  */
 public final class PostgresAdvisoryLocks implements LockClient {
   private final AdvisoryEngine engine;
@@ -159,11 +162,13 @@ public final class PostgresAdvisoryLocks implements LockClient {
    * the same names, and other transactions. This client's connection is not used.
    *
    * <p>Waiting happens in the server, inside the caller's transaction, so a deadlock between
-   * transactions is found by the server, and the transaction's snapshot stays open meanwhile. When
-   * the wait ends without the lock, the transaction is as it was before the call. A rollback to a
-   * savepoint that was set before the call gives the locks back.
+   * transactions is found by the server, and the snapshot of the statement stays open meanwhile.
+   * When the wait ends without the lock, the transaction is as it was before the call. A rollback
+   * to a savepoint that was set before the call gives the locks back.
    *
-   * @param connection has a transaction; a connection in autocommit mode is refused
+   * @param connection has a transaction at READ COMMITTED. Above that level, all statements see the
+   *     database as it was when the first one began, before the lock was granted; such a
+   *     transaction is refused, and so is a connection in autocommit mode
    * @param names what to lock, in any number and order; the order of locking is always the same
    * @param maxWait how long to wait at most; zero or less than 1 ms waits 1 ms
    * @return a fencing token, from the same sequence as the leases' tokens
@@ -171,7 +176,8 @@ public final class PostgresAdvisoryLocks implements LockClient {
    * @throws LockNameCollisionException if a lease of another name with the same number holds it
    * @throws LockException if the server's lock table is full, which the message explains, or the
    *     statement failed; the transaction must be rolled back then
-   * @throws IllegalArgumentException if the connection is in autocommit mode
+   * @throws IllegalArgumentException if the connection is in autocommit mode, or its transaction
+   *     above READ COMMITTED
    */
   public long inTransaction(Connection connection, Collection<String> names, Duration maxWait) {
     Objects.requireNonNull(maxWait, "maxWait");
@@ -188,7 +194,8 @@ public final class PostgresAdvisoryLocks implements LockClient {
    *
    * @return the fencing token, or empty if one of them is held; then none is locked
    * @throws LockNameCollisionException if a lease of another name with the same number holds it
-   * @throws IllegalArgumentException if the connection is in autocommit mode
+   * @throws IllegalArgumentException if the connection is in autocommit mode, or its transaction
+   *     above READ COMMITTED
    */
   public OptionalLong tryInTransaction(Connection connection, Collection<String> names) {
     return engine.transactionLocks().tryLock(connection, engine.keysOf(names));

@@ -21,18 +21,20 @@ import org.jspecify.annotations.Nullable;
 /**
  * Keeps the last runs of jobs, and their history, in the tables {@code job} and {@code job_run}, by
  * the database's clock. Each call is one short transaction on a connection of the given DataSource,
- * which may pool. A statement is given up after 10 s, by the server, or after 15 s by dropping the
+ * which may pool, and which gets it back as it came; one that comes with a transaction open is
+ * refused. A statement is given up after 10 s, by the server, or after 15 s by dropping the
  * connection; how long it takes to get one is the DataSource's to bound. Thread-safe.
  */
 public final class PostgresLastRunStore implements LastRunStore {
   private static final int STATEMENT_SECONDS = 10;
-  private static final int NETWORK_MILLIS = 15_000;
+  private static final String NOW = QueueCalls.alone("SELECT clock_timestamp()");
 
-  private final DataSource dataSource;
+  private final SchemaConnections connections;
   private final RunSql sql;
 
   private PostgresLastRunStore(DataSource dataSource, PostgresSchema schema) {
-    this.dataSource = Objects.requireNonNull(dataSource, "dataSource");
+    this.connections =
+        new SchemaConnections(Objects.requireNonNull(dataSource, "dataSource"), schema, null);
     this.sql = new RunSql(schema.name());
   }
 
@@ -49,9 +51,9 @@ public final class PostgresLastRunStore implements LastRunStore {
   @Override
   public Instant now() {
     return call(
-        "SELECT clock_timestamp()",
+        NOW,
         statement -> {
-          try (ResultSet result = statement.executeQuery()) {
+          try (ResultSet result = QueueCalls.rows(statement)) {
             result.next();
             return instant(result.getObject(1, OffsetDateTime.class));
           }
@@ -73,7 +75,7 @@ public final class PostgresLastRunStore implements LastRunStore {
               statement
                   .getConnection()
                   .createArrayOf("text", rerunAfter.stream().map(Outcome::name).toArray()));
-          try (ResultSet result = statement.executeQuery()) {
+          try (ResultSet result = QueueCalls.rows(statement)) {
             if (result.next()) {
               return Decision.BEGUN;
             }
@@ -111,7 +113,7 @@ public final class PostgresLastRunStore implements LastRunStore {
           statement.setString(3, job);
           statement.setObject(4, at(tick));
           statement.setLong(5, fencingToken);
-          try (ResultSet result = statement.executeQuery()) {
+          try (ResultSet result = QueueCalls.rows(statement)) {
             return result.next() && result.getBoolean(1);
           }
         });
@@ -124,7 +126,7 @@ public final class PostgresLastRunStore implements LastRunStore {
         statement -> {
           statement.setString(1, job);
           statement.setInt(2, limit);
-          try (ResultSet row = statement.executeQuery()) {
+          try (ResultSet row = QueueCalls.rows(statement)) {
             List<JobRun> runs = new ArrayList<>();
             while (row.next()) {
               runs.add(read(row));
@@ -141,7 +143,7 @@ public final class PostgresLastRunStore implements LastRunStore {
         statement -> {
           statement.setString(1, job);
           statement.setObject(2, at(before));
-          return statement.executeUpdate();
+          return QueueCalls.changed(statement);
         });
   }
 
@@ -151,18 +153,11 @@ public final class PostgresLastRunStore implements LastRunStore {
   }
 
   private <T> T call(String text, Call<T> call) {
-    return QueueCalls.inAutocommit(
-        dataSource,
+    return connections.call(
         connection -> {
-          int before = connection.getNetworkTimeout();
-          connection.setNetworkTimeout(Runnable::run, NETWORK_MILLIS);
           try (PreparedStatement statement = connection.prepareStatement(text)) {
             statement.setQueryTimeout(STATEMENT_SECONDS);
             return call.on(statement);
-          } finally {
-            if (!connection.isClosed()) { // It may go back into a pool.
-              connection.setNetworkTimeout(Runnable::run, before);
-            }
           }
         });
   }

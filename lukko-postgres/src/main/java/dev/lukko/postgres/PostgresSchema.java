@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
 import javax.sql.DataSource;
 
 /**
- * What this package keeps in the database: a sequence and six tables in a schema of their own.
+ * What this package keeps in the database: a sequence and seven tables in a schema of their own.
  *
  * <p>Nothing is created behind anybody's back. Print {@link #ddl()} into a migration, or call
  * {@link #create(DataSource)}; both give the same objects. The version is kept in the table {@code
@@ -21,7 +21,7 @@ import javax.sql.DataSource;
 public final class PostgresSchema {
 
   /** The version that this release works with. */
-  public static final int VERSION = 1;
+  public static final int VERSION = 2;
 
   /** The schema that is used when none is named. */
   public static final String DEFAULT_NAME = "lukko";
@@ -65,10 +65,24 @@ public final class PostgresSchema {
     return SchemaDdl.statements(name);
   }
 
-  /** Creates what is missing, in one transaction on a connection of its own. */
+  /**
+   * Creates what is missing, in one transaction on a connection of its own.
+   *
+   * @throws IllegalStateException if the DataSource hands out the connection of a transaction that
+   *     is running; nothing is created
+   * @throws LockException if the server refuses, or holds a newer version
+   */
   public void create(DataSource dataSource) {
-    try (Connection connection = dataSource.getConnection()) {
-      create(connection);
+    try {
+      BorrowedConnection borrowed =
+          BorrowedConnection.from(
+              dataSource,
+              "Create the schema before that transaction, or give the DataSource behind the proxy.");
+      try {
+        borrowed.call(this::createAndCommit);
+      } finally {
+        borrowed.giveBack();
+      }
     } catch (SQLException failure) {
       throw new LockException("schema " + name + " could not be created", failure);
     }
@@ -89,22 +103,29 @@ public final class PostgresSchema {
                 + " own");
       }
       connection.setAutoCommit(false);
-      try (Statement statement = connection.createStatement()) {
-        statement.execute(
-            "SELECT pg_advisory_xact_lock(" + LockKey.of("lukko-schema", name).lock() + ")");
-        for (String ddl : ddl()) {
-          statement.execute(ddl);
-        }
-        check(statement);
-        connection.commit();
-      } catch (SQLException | RuntimeException failure) {
-        connection.rollback();
-        throw failure;
+      try {
+        createAndCommit(connection);
       } finally {
         connection.setAutoCommit(true);
       }
     } catch (SQLException failure) {
       throw new LockException("schema " + name + " could not be created", failure);
+    }
+  }
+
+  private boolean createAndCommit(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(
+          "SELECT pg_advisory_xact_lock(" + LockKey.of("lukko-schema", name).lock() + ")");
+      for (String ddl : ddl()) {
+        statement.execute(ddl);
+      }
+      check(statement);
+      connection.commit();
+      return true;
+    } catch (SQLException | RuntimeException failure) {
+      connection.rollback();
+      throw failure;
     }
   }
 
@@ -124,7 +145,13 @@ public final class PostgresSchema {
       int found = version.next() ? version.getInt(1) : 0;
       if (found != VERSION) {
         throw new UnsuitableDatabaseException(
-            "schema " + name + " has version " + found + "; this release needs " + VERSION);
+            "schema "
+                + name
+                + " has version "
+                + found
+                + "; this release needs "
+                + VERSION
+                + (found < VERSION ? ": run PostgresSchema.create, or its ddl(), again" : ""));
       }
     }
   }

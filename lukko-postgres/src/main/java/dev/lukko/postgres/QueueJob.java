@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param priority the higher, the sooner, within what ageing allows
  * @param orderingKey jobs of the same key are worked on one at a time, in the order of their ids;
  *     empty for none
- * @param delay how long it must not be worked on; zero for at once
+ * @param delay how long it must not be worked on; zero for at once. In an ordered queue, later jobs
+ *     of the same key wait for it
  */
 public record QueueJob(String payload, int priority, Optional<String> orderingKey, Duration delay) {
 
@@ -24,9 +25,7 @@ public record QueueJob(String payload, int priority, Optional<String> orderingKe
       throw new IllegalArgumentException(
           "priority is " + priority + "; it must be from -1000 to 1000");
     }
-    if (delay == null || delay.isNegative()) {
-      throw new IllegalArgumentException("delay is " + delay + "; it must not be negative");
-    }
+    QueueCalls.checkDuration("delay", delay, Duration.ZERO);
   }
 
   /** A job of priority 0, without a key, to be worked on at once. */

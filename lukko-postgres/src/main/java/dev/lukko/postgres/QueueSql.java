@@ -22,17 +22,29 @@ final class QueueSql {
   /** Before the rows change: a subtransaction's number must not get into their headers. */
   static final String RELEASE_SAVEPOINT = "RELEASE SAVEPOINT lukko_claim";
 
-  static final String GIVE_BACK = "ROLLBACK TO SAVEPOINT lukko_claim; COMMIT";
+  static final String UNDO = "ROLLBACK TO SAVEPOINT lukko_claim";
+  static final String GIVE_BACK = UNDO + "; COMMIT";
 
   final String insert;
+
+  /** The same in a transaction of its own. */
+  final String insertAlone;
+
   final String pick;
 
-  /** Opens a claim: the rows, and a place to which its work can be rolled back. */
+  /** Opens a claim: its witness, the rows, and a place to which its work can be rolled back. */
   final String claim;
 
   final String claimOne;
   final String lease;
   final String leaseChosen;
+
+  /** Ends leases that ran out, of some keys, so that they cannot be renewed beside a claim. */
+  final String revoke;
+
+  /** The keys of which a row is on lease, behind {@link #revoke} of the same. */
+  final String keysOnLease;
+
   final String finish;
   final String finishLeased;
 
@@ -59,7 +71,8 @@ final class QueueSql {
       String schema,
       Duration ageing,
       int maxAttempts,
-      boolean ordered) {
+      boolean ordered,
+      boolean notify) {
     this.table = table;
     this.queue = queue;
     this.ordered = ordered;
@@ -85,7 +98,8 @@ final class QueueSql {
             + ", "
             + orElse(table.priority, "0")
             + ", "
-            + orElse(table.orderingKey, "NULL::text");
+            + orElse(table.orderingKey, "NULL::text")
+            + " AS lukko_key";
 
     insert =
         "INSERT INTO "
@@ -96,11 +110,18 @@ final class QueueSql {
             + "', ?, p, ?, t, t - p"
             + step
             + " FROM (SELECT ?::integer AS p, clock_timestamp() + ?::interval AS t) AS job"
-            + " RETURNING id";
-    pick = withOrdering(candidates("LIMIT ? FOR UPDATE SKIP LOCKED", true, columns));
-    claim = pick + "; " + SAVEPOINT;
+            + " RETURNING id"
+            + (notify ? ", pg_notify('" + QueueSignal.CHANNEL + "', '" + ledgerName() + "')" : "");
+    insertAlone = QueueCalls.alone(insert);
+    String found = candidates("LIMIT ? FOR UPDATE SKIP LOCKED", true, columns);
+    pick = QueueCalls.BEGIN + withOrdering(found, "");
+    // Runs once, with the first row. The witness is locked by the transaction that locks the rows.
+    String witness =
+        ", (SELECT w.id FROM " + schema + ".queue_witness w WHERE w.id = ? FOR UPDATE SKIP LOCKED)";
+    claim = QueueCalls.BEGIN + withOrdering(found, witness) + "; " + SAVEPOINT;
     claimOne =
-        withOrdering(
+        QueueCalls.BEGIN
+            + withOrdering(
                 "SELECT "
                     + columns
                     + ", "
@@ -114,50 +135,76 @@ final class QueueSql {
                     + table.id
                     + " = ?"
                     + (ordered ? firstOfKey() : "")
-                    + " FOR UPDATE SKIP LOCKED")
+                    + " FOR UPDATE SKIP LOCKED",
+                witness)
             + "; "
             + SAVEPOINT;
     String token = "nextval('" + schema + ".fencing_token')";
     lease =
-        "WITH picked AS MATERIALIZED ("
-            + candidates("LIMIT ? FOR UPDATE SKIP LOCKED", false, "q." + table.id + " AS picked_id")
-            + "), granted AS MATERIALIZED (SELECT "
-            + token
-            + " AS token)"
-            + leaseUpdate(
-                "picked, granted", "q." + table.id + " = picked.picked_id", "granted.token");
+        QueueCalls.alone(
+            "WITH picked AS MATERIALIZED ("
+                + candidates(
+                    "LIMIT ? FOR UPDATE SKIP LOCKED", false, "q." + table.id + " AS picked_id")
+                + "), granted AS MATERIALIZED (SELECT "
+                + token
+                + " AS token)"
+                + leaseUpdate(
+                    "picked, granted", "q." + table.id + " = picked.picked_id", "granted.token"));
     leaseChosen =
         "WITH granted AS MATERIALIZED (SELECT "
             + token
             + " AS token)"
             + leaseUpdate(
                 "granted", "q." + table.id + " = ANY (?)" + noneOnLease(), "granted.token");
+    String leased =
+        " WHERE "
+            + open
+            + " AND q."
+            + table.orderingKey
+            + " = ANY (?::text[]) AND q."
+            + table.leaseToken
+            + " IS NOT NULL AND q."
+            + table.readyAt;
+    revoke =
+        "UPDATE "
+            + table.table
+            + " q SET "
+            + table.leaseToken
+            + " = NULL"
+            + leased
+            + " <= clock_timestamp()";
+    keysOnLease =
+        revoke
+            + "; SELECT q."
+            + table.orderingKey
+            + " FROM "
+            + table.table
+            + " q"
+            + leased
+            + " > clock_timestamp()";
     String done =
         table.doneAt == null
             ? "DELETE FROM " + table.table + " q"
             : "UPDATE " + table.table + " q SET " + table.doneAt + " = clock_timestamp()";
     finish = done + " WHERE q." + table.id + " = ANY (?)";
     finishAndCommit = RELEASE_SAVEPOINT + "; " + finish + "; COMMIT";
-    finishLeased = done + " WHERE q." + table.id + " = ANY (?) AND q." + table.leaseToken + " = ?";
+    finishLeased =
+        QueueCalls.alone(
+            done + " WHERE q." + table.id + " = ANY (?) AND q." + table.leaseToken + " = ?");
     fail = failure(maxAttempts, table.attempts + " + ?", step) + " WHERE q." + table.id + " = ?";
-    failLeased =
-        failure(maxAttempts, table.attempts + " + ?", step)
-            + " WHERE q."
-            + table.id
-            + " = ? AND q."
-            + table.leaseToken
-            + " = ?";
+    failLeased = QueueCalls.alone(fail + " AND q." + table.leaseToken + " = ?");
     renew =
-        "UPDATE "
-            + table.table
-            + " q SET "
-            + table.readyAt
-            + " = clock_timestamp() + ?::interval"
-            + " WHERE q."
-            + table.id
-            + " = ANY (?) AND q."
-            + table.leaseToken
-            + " = ?";
+        QueueCalls.alone(
+            "UPDATE "
+                + table.table
+                + " q SET "
+                + table.readyAt
+                + " = clock_timestamp() + ?::interval"
+                + " WHERE q."
+                + table.id
+                + " = ANY (?) AND q."
+                + table.leaseToken
+                + " = ?");
     bury =
         "UPDATE "
             + table.table
@@ -173,42 +220,39 @@ final class QueueSql {
             + table.id
             + " = ANY (?)";
     deadLetters =
-        "SELECT "
-            + columns
-            + ", "
-            + rank
-            + ", 0, true FROM "
-            + table.table
-            + " q WHERE "
-            + (table.queue == null ? "" : "q." + table.queue + " = '" + queue + "' AND ")
-            + "q."
-            + table.deadAt
-            + " IS NOT NULL ORDER BY q."
-            + table.deadAt
-            + ", q."
-            + table.id
-            + " LIMIT ?";
+        QueueCalls.alone(
+            "SELECT "
+                + columns
+                + ", "
+                + rank
+                + ", 0, true FROM "
+                + table.table
+                + " q WHERE "
+                + (table.queue == null ? "" : "q." + table.queue + " = '" + queue + "' AND ")
+                + "q."
+                + table.deadAt
+                + " IS NOT NULL ORDER BY q."
+                + table.deadAt
+                + ", q."
+                + table.id
+                + " LIMIT ?");
     revive =
-        "UPDATE "
-            + table.table
-            + " q SET "
-            + table.deadAt
-            + " = NULL, "
-            + table.attempts
-            + " = 0, "
-            + table.readyAt
-            + " = clock_timestamp()"
-            + (table.rank == null ? "" : ", " + table.rank + " = clock_timestamp()")
-            + " WHERE q."
-            + table.id
-            + " = ? AND q."
-            + table.deadAt
-            + " IS NOT NULL";
-  }
-
-  /** Whether others write the table too. */
-  boolean isShared() {
-    return table.queue == null;
+        QueueCalls.alone(
+            "UPDATE "
+                + table.table
+                + " q SET "
+                + table.deadAt
+                + " = NULL, "
+                + table.attempts
+                + " = 0, "
+                + table.readyAt
+                + " = clock_timestamp()"
+                + (table.rank == null ? "" : ", " + table.rank + " = clock_timestamp()")
+                + " WHERE q."
+                + table.id
+                + " = ? AND q."
+                + table.deadAt
+                + " IS NOT NULL");
   }
 
   /** What the ledger calls this queue. */
@@ -281,19 +325,20 @@ final class QueueSql {
    * than that of their keys, so being the first is not enough. The rows are locked and fixed before
    * a lock function runs.
    */
-  private String withOrdering(String picked) {
-    if (!ordered) {
-      return "SELECT p.*, true FROM (" + picked + ") AS p";
-    }
+  private String withOrdering(String picked, String witness) {
+    String ours =
+        ordered
+            ? "CASE WHEN p.lukko_key IS NULL THEN true"
+                + " ELSE pg_try_advisory_xact_lock(hashtextextended('"
+                + ledgerName()
+                + "/' || p.lukko_key, 4711)) END"
+            : "true";
     return "WITH picked AS MATERIALIZED ("
         + picked
-        + ") SELECT p.*, CASE WHEN p."
-        + table.orderingKey
-        + " IS NULL THEN true ELSE pg_try_advisory_xact_lock(hashtextextended('"
-        + ledgerName()
-        + "/' || p."
-        + table.orderingKey
-        + ", 4711)) END FROM picked AS p";
+        + ") SELECT p.*, "
+        + ours
+        + witness
+        + " FROM picked AS p";
   }
 
   private String noneOnLease() {

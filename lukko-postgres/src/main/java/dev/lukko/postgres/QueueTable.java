@@ -10,8 +10,9 @@ import org.jspecify.annotations.Nullable;
  * <p>A table of one's own needs a {@code bigint} key, and columns for readiness ({@code
  * timestamptz}), attempts ({@code integer}) and death ({@code timestamptz}, null for the living).
  * The others are for features: leases need a token ({@code bigint}), priorities an {@code integer},
- * ordering a {@code text}. Have an index on the rank, or on readiness and key, over the rows that
- * are neither dead nor done.
+ * ordering a {@code text}. What decides whether a row is found must not be null; the first call of
+ * the queue checks all of that. Have an index on the rank, or on readiness and key, over the rows
+ * that are neither dead nor done.
  */
 public final class QueueTable {
   private static final Pattern NAME = Pattern.compile("[a-z_][a-z0-9_]{0,62}");

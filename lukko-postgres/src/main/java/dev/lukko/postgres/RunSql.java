@@ -19,7 +19,9 @@ final class RunSql {
 
   RunSql(String schema) {
     begin =
-        """
+        alone(
+            schema,
+            """
         WITH asked AS MATERIALIZED (
           SELECT ?::text AS job, ?::timestamptz AS tick, ?::bigint AS token, ?::text AS runner,
                  ?::text[] AS rerun
@@ -47,10 +49,11 @@ final class RunSql {
           ON CONFLICT DO NOTHING
         )
         SELECT job FROM begun
-        """
-            .replace("${s}", schema);
+        """);
     finish =
-        """
+        alone(
+            schema,
+            """
         WITH ended AS MATERIALIZED (
           SELECT ?::text AS outcome, ?::text AS error, ?::text AS job, ?::timestamptz AS tick,
                  ?::bigint AS token
@@ -64,18 +67,25 @@ final class RunSql {
           FROM ended e WHERE r.job = e.job AND r.tick = e.tick AND r.token = e.token
         )
         SELECT EXISTS (SELECT 1 FROM last)
-        """
-            .replace("${s}", schema);
+        """);
     last = "SELECT tick, outcome FROM " + schema + ".job WHERE job = ?";
     history =
-        "SELECT job, tick, token, runner, started_at, finished_at, outcome, error FROM "
-            + schema
-            + ".job_run WHERE job = ? ORDER BY tick DESC, token DESC LIMIT ?";
+        alone(
+            schema,
+            """
+        SELECT job, tick, token, runner, started_at, finished_at, outcome, error FROM ${s}.job_run
+        WHERE job = ? ORDER BY tick DESC, token DESC LIMIT ?
+        """);
     prune =
-        """
+        alone(
+            schema,
+            """
         DELETE FROM ${s}.job_run r USING ${s}.job j
         WHERE r.job = ? AND r.tick < ? AND j.job = r.job AND r.tick < j.tick
-        """
-            .replace("${s}", schema);
+        """);
+  }
+
+  private static String alone(String schema, String statement) {
+    return QueueCalls.alone(statement.replace("${s}", schema));
   }
 }

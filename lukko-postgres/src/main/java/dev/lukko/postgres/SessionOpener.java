@@ -40,6 +40,7 @@ final class SessionOpener {
   private final Ticker ticker;
   private final PlatformCalls calls;
   private final Scheduler scheduler;
+  private volatile boolean excludes;
 
   SessionOpener(
       PgConnector connector,
@@ -75,6 +76,9 @@ final class SessionOpener {
       try (Statement statement = connection.createStatement()) {
         schema.check(statement);
         statement.executeUpdate(sql.sweep);
+      }
+      if (!excludes) {
+        excludes = ExclusionTest.passes(connection, connector);
       }
       // From here on the session's own guard bounds each statement.
       connection.setNetworkTimeout(Runnable::run, 0);

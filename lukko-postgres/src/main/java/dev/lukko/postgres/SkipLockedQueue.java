@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.LongSupplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -21,9 +22,8 @@ import org.jspecify.annotations.Nullable;
  * <pre>{@code
  * try (SkipLockedQueue.Claim claim = queue.claim(20)) {
  *   for (QueueRow row : claim.rows()) {
- *     send(row.payload());
+ *     claim.work(row, (mail, connection) -> send(mail.payload(), connection));
  *   }
- *   claim.finishAll();
  *   claim.commit();
  * }
  * }</pre>
@@ -34,48 +34,61 @@ import org.jspecify.annotations.Nullable;
  * transaction open; the lease is renewed, finishing is fenced by a token, and when the worker dies
  * its rows are free when the lease ends.
  *
- * <p><b>Failures.</b> {@link Claim#fail} and {@link LeasedRows#fail} put a row back with a growing
- * delay, and after the last attempt among the {@linkplain #deadLetters dead letters}. A try also
- * counts when the worker died without a word, or lost its connection: such rows are then handed out
- * one by one, so that the row that kills its workers is found, and no other dies of it.
+ * <p><b>Failures.</b> {@link Claim#work}, {@link Claim#fail} and {@link LeasedRows#fail} put a row
+ * back with a growing delay, and after the last attempt among the {@linkplain #deadLetters dead
+ * letters}. A try also counts when the worker died without a word, or lost its connection: such
+ * rows are then handed out one by one, so that the row that kills its workers is found, and no
+ * other dies of it. A row lock that somebody else takes and rolls back is not taken for that.
  *
  * <p><b>Order.</b> By rank: the time of readiness, less a head start for each step of priority (see
  * {@link Builder#ageing}). A row is overtaken only by what became ready within that head start
  * after it, so none starves. Rows of one ordering key are worked on one at a time, in the order of
- * their ids, if the queue was built {@linkplain Builder#ordered so}; other keys are not held up.
+ * their ids, if the queue was built {@linkplain Builder#ordered so}; a row that is not ready yet
+ * holds up the later ones of its key, and other keys are not held up.
  *
  * <p>Thread-safe; a claim belongs to one thread at a time. Connections come from the given
- * DataSource, which may pool: one for each open claim, one to count crashes and one to listen, both
- * taken at the first need and kept until the queue is closed. Leave the pool room for them. The
- * queue works at READ COMMITTED, whatever the source's connections are set to.
+ * DataSource, which may pool: one for each open claim, and one to listen while workers wait. Leave
+ * the pool room for them. They go back as they came; one that comes with a transaction open is
+ * refused. The queue works at READ COMMITTED, whatever the source's connections are set to. Calls
+ * end in bounded time on a network that is silent; how long it takes to get a connection is the
+ * DataSource's to bound.
  */
 public final class SkipLockedQueue implements AutoCloseable {
-  private final DataSource dataSource;
+  private static final Duration CLOSING = Duration.ofSeconds(5);
+
+  private final SchemaConnections database;
   private final QueueSql sql;
   private final CrashLedger ledger;
+  private final Witnesses witnesses;
+  private final Scheduler scheduler = Scheduler.create("lukko-queue");
   private final QueueSignal signal;
   private final ScanWindow window;
   private final int maxAttempts;
   private final Backoff backoff;
-  private final boolean notify;
   private final String name;
 
   private SkipLockedQueue(Builder builder) {
-    dataSource = new QueueSource(builder.dataSource, builder.schema);
     name = builder.name;
     maxAttempts = builder.maxAttempts;
     backoff = new Backoff(builder.firstDelay, builder.maxDelay);
-    notify = builder.notify;
     QueueTable table = builder.table == null ? QueueTable.ours(builder.schema) : builder.table;
     if (builder.ordered && table.orderingKey == null) {
       throw new IllegalArgumentException(
           "ordered is true, and table " + table + " names no ordering key; it needs one");
     }
+    database = new SchemaConnections(builder.dataSource, builder.schema, table);
     sql =
         new QueueSql(
-            table, name, builder.schema.name(), builder.ageing, maxAttempts, builder.ordered);
-    ledger = new CrashLedger(dataSource, builder.schema.name(), sql.ledgerName());
-    signal = new QueueSignal(dataSource, sql.ledgerName(), builder.pollInterval);
+            table,
+            name,
+            builder.schema.name(),
+            builder.ageing,
+            maxAttempts,
+            builder.ordered,
+            builder.notify);
+    ledger = new CrashLedger(builder.schema.name(), sql.ledgerName());
+    witnesses = new Witnesses(builder.schema.name() + ".queue_witness");
+    signal = new QueueSignal(builder.dataSource, sql.ledgerName(), builder.pollInterval, scheduler);
     window = new ScanWindow(builder.slowScanNanos, builder.nanos);
   }
 
@@ -84,9 +97,22 @@ public final class SkipLockedQueue implements AutoCloseable {
     return new Builder(dataSource, name);
   }
 
-  /** Puts a job into the queue, in a transaction of its own; gives its id. */
+  /**
+   * Puts a job into the queue, in a transaction of its own; gives its id.
+   *
+   * @throws IllegalStateException if the DataSource hands out the connection of a transaction that
+   *     is running; nothing is written
+   */
   public long enqueue(QueueJob job) {
-    return QueueCalls.inAutocommit(dataSource, connection -> insert(connection, job));
+    return database.call(
+        "Use enqueue(connection, job) to put a job into that transaction, or give the queue the"
+            + " DataSource behind the proxy.",
+        connection -> {
+          try (PreparedStatement statement = connection.prepareStatement(sql.insertAlone)) {
+            bind(statement, job);
+            return id(QueueCalls.rows(statement));
+          }
+        });
   }
 
   /**
@@ -95,28 +121,25 @@ public final class SkipLockedQueue implements AutoCloseable {
    * may be worked on in either order, though never at the same time.
    */
   public long enqueue(Connection connection, QueueJob job) {
-    try {
-      return insert(connection, job);
+    try (PreparedStatement statement = connection.prepareStatement(sql.insert)) {
+      bind(statement, job);
+      return id(statement.executeQuery());
     } catch (SQLException failure) {
       throw new LockException("a job could not be put into queue " + name, failure);
     }
   }
 
-  private long insert(Connection connection, QueueJob job) throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(sql.insert)) {
-      statement.setString(1, job.payload());
-      statement.setString(2, job.orderingKey().orElse(null));
-      statement.setInt(3, job.priority());
-      statement.setString(4, QueueCalls.interval(job.delay()));
-      long id;
-      try (ResultSet result = statement.executeQuery()) {
-        result.next();
-        id = result.getLong(1);
-      }
-      if (notify) {
-        signal.announce(connection);
-      }
-      return id;
+  private static void bind(PreparedStatement statement, QueueJob job) throws SQLException {
+    statement.setString(1, job.payload());
+    statement.setString(2, job.orderingKey().orElse(null));
+    statement.setInt(3, job.priority());
+    statement.setString(4, QueueCalls.interval(job.delay()));
+  }
+
+  private static long id(ResultSet inserted) throws SQLException {
+    try (inserted) {
+      inserted.next();
+      return inserted.getLong(1);
     }
   }
 
@@ -129,7 +152,8 @@ public final class SkipLockedQueue implements AutoCloseable {
   public Claim claim(int batch) {
     checkBatch(batch);
     signal.look();
-    Claim claim = new ClaimMaker(dataSource, sql, ledger, window, maxAttempts, backoff).make(batch);
+    Claim claim =
+        new ClaimMaker(database, sql, ledger, witnesses, window, maxAttempts, backoff).make(batch);
     if (claim.rows().isEmpty()) {
       signal.foundNothing();
     }
@@ -145,15 +169,13 @@ public final class SkipLockedQueue implements AutoCloseable {
    */
   public LeasedRows lease(int batch, Duration duration) {
     checkBatch(batch);
-    if (duration == null || duration.compareTo(Duration.ofMillis(1)) < 0) {
-      throw new IllegalArgumentException("duration is " + duration + "; it must be at least 1 ms");
-    }
+    QueueCalls.checkDuration("duration", duration, Duration.ofMillis(1));
     if (!sql.hasLeases()) {
       throw new IllegalArgumentException("the table names no column for the lease token");
     }
     signal.look();
     LeasedRows leased =
-        new LeaseMaker(dataSource, sql, window, maxAttempts, backoff).make(batch, duration);
+        new LeaseMaker(database, sql, window, maxAttempts, backoff).make(batch, duration);
     if (leased.rows().isEmpty()) {
       signal.foundNothing();
     }
@@ -181,12 +203,14 @@ public final class SkipLockedQueue implements AutoCloseable {
 
   /** The rows that were given up, the oldest first. */
   public List<QueueRow> deadLetters(int limit) {
-    return QueueCalls.inAutocommit(
-        dataSource,
+    if (limit < 1) {
+      throw new IllegalArgumentException("limit is " + limit + "; it must be at least 1");
+    }
+    return database.call(
         connection -> {
           try (PreparedStatement statement = connection.prepareStatement(sql.deadLetters)) {
             statement.setInt(1, limit);
-            try (ResultSet result = statement.executeQuery()) {
+            try (ResultSet result = QueueCalls.rows(statement)) {
               List<QueueRow> rows = new ArrayList<>();
               while (result.next()) {
                 rows.add(PickedRow.read(result).row());
@@ -199,21 +223,59 @@ public final class SkipLockedQueue implements AutoCloseable {
 
   /** Gives a dead letter another life, with all its attempts; false if it is none. */
   public boolean revive(long id) {
-    return QueueCalls.inAutocommit(
-        dataSource,
+    return database.call(
         connection -> {
           try (PreparedStatement statement = connection.prepareStatement(sql.revive)) {
             statement.setLong(1, id);
-            return statement.executeUpdate() == 1;
+            return QueueCalls.changed(statement) == 1;
           }
         });
   }
 
-  /** Ends waits and gives the queue's own connections back; open claims stay as they are. */
+  /**
+   * Ends waits and gives the queue's own connection back; open claims stay as they are. Bounded: a
+   * connection on which the server is silent is dropped.
+   */
   @Override
   public void close() {
     signal.close();
-    ledger.close();
+    removeWitnesses();
+    scheduler.close();
+  }
+
+  private void removeWitnesses() {
+    if (witnesses.isEmpty()) {
+      return;
+    }
+    try {
+      new PgConnector.Bounded(scheduler)
+          .call(
+              () ->
+                  database.call(
+                      connection -> {
+                        witnesses.removeFree(connection);
+                        return true;
+                      }),
+              CLOSING,
+              removed -> {});
+    } catch (SQLException | RuntimeException left) {
+      System.getLogger(SkipLockedQueue.class.getName())
+          .log(System.Logger.Level.DEBUG, "witnesses stay behind; they are swept away later", left);
+    }
+  }
+
+  /** What is to be done with one row, on the connection of its claim. */
+  @FunctionalInterface
+  public interface RowWork {
+
+    /**
+     * Works on a row.
+     *
+     * @param row the row
+     * @param connection the claim's transaction, whose end is not the work's business
+     * @throws Exception if the row has failed
+     */
+    void on(QueueRow row, Connection connection) throws Exception;
   }
 
   /** Rows that an open transaction holds. Not thread-safe. */
@@ -223,8 +285,23 @@ public final class SkipLockedQueue implements AutoCloseable {
     List<QueueRow> rows();
 
     /**
-     * The transaction that holds them, for work that is to be committed with them. It is the
-     * claim's to end: a rollback or commit of the caller's own makes {@link #commit} fail.
+     * Works on a row under a savepoint of its own. When the work returns, the row is {@linkplain
+     * #finish finished}; when it throws, or a statement of it has failed, what it wrote is undone
+     * and the row has {@linkplain #fail failed}, and the other rows are none the worse. An {@code
+     * InterruptedException} is no failure of the row: the work is undone, the row stays as it was,
+     * and the thread is interrupted.
+     *
+     * @return what the work has thrown, or nothing if the row is finished
+     * @throws IllegalArgumentException if the row is not of this claim
+     * @throws LockException if the connection is broken, or the work has ended the transaction
+     */
+    Optional<Throwable> work(QueueRow row, RowWork work);
+
+    /**
+     * The transaction that holds them, for work that concerns the rows together, and is to be
+     * committed with them. It is the claim's to end: a rollback or commit of the caller's own makes
+     * {@link #commit} fail. What concerns one row belongs into {@link #work}: here nobody could
+     * tell it from the rest, and so a row that {@linkplain #fail fails} takes all of it back.
      */
     Connection connection();
 
@@ -246,7 +323,10 @@ public final class SkipLockedQueue implements AutoCloseable {
      * attempt it becomes a dead letter. Goes to the server with {@link #commit}; of a row that is
      * both finished and failed, the last word counts.
      *
-     * @param error why, for people; cut to 2000 characters
+     * <p>If {@link #connection} was used for the work, the whole claim's work is undone then: the
+     * failures are counted and the other rows are free again, as they were.
+     *
+     * @param error why, in human-readable form; cut to 2000 characters
      */
     void fail(QueueRow row, String error);
 
@@ -312,9 +392,11 @@ public final class SkipLockedQueue implements AutoCloseable {
      * default 1 s and 1 h.
      */
     public Builder backoff(Duration first, Duration limit) {
-      if (first == null || first.isNegative() || limit == null || limit.compareTo(first) < 0) {
+      QueueCalls.checkDuration("first", first, Duration.ZERO);
+      QueueCalls.checkDuration("limit", limit, Duration.ZERO);
+      if (limit.compareTo(first) < 0) {
         throw new IllegalArgumentException(
-            "backoff is " + first + " to " + limit + "; it must be 0 or more, and not descend");
+            "backoff is " + first + " to " + limit + "; the limit must not be below the first");
       }
       this.firstDelay = first;
       this.maxDelay = limit;
@@ -336,7 +418,11 @@ public final class SkipLockedQueue implements AutoCloseable {
       return this;
     }
 
-    /** Works on the rows of one ordering key one at a time; default false. */
+    /**
+     * Works on the rows of one ordering key one at a time, in the order of their ids; default
+     * false. A row that is not ready, a delayed one or one that waits for its next try, holds up
+     * the later ones of its key.
+     */
     public Builder ordered(boolean ordered) {
       this.ordered = ordered;
       return this;
@@ -374,7 +460,7 @@ public final class SkipLockedQueue implements AutoCloseable {
 
     /**
      * The queue; no connection is opened before the first call, which fails if our schema is
-     * missing or of another version.
+     * missing or of another version, or a table is not as the queue needs it.
      */
     public SkipLockedQueue build() {
       return new SkipLockedQueue(this);

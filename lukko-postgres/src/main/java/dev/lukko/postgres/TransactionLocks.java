@@ -5,7 +5,9 @@ import dev.lukko.LockBusyException;
 import dev.lukko.LockException;
 import dev.lukko.LockNotAcquiredException.Attempt;
 import dev.lukko.NodeAnswer;
+import dev.lukko.time.Scheduler;
 import dev.lukko.time.Ticker;
+import java.sql.Array;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -14,12 +16,16 @@ import java.sql.Savepoint;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /** Locks in the caller's own transaction: its end, and nothing else, gives them back. */
 final class TransactionLocks {
   private static final String LOCK_TIMEOUT = "55P03";
+
+  /** In milliseconds; the server's setting has no room for more. */
+  private static final long LONGEST_LOCK_TIMEOUT = Integer.MAX_VALUE;
 
   private final String tryAll;
   private final String lockAll;
@@ -29,73 +35,139 @@ final class TransactionLocks {
 
   TransactionLocks(String schema, Ticker ticker) {
     // One row for each array element, made before any lock function runs; ordinality keeps the
-    // order, by which two transactions never wait for each other in a circle.
+    // order, by which two transactions never wait for each other in a circle. At a wrong isolation
+    // level there are no rows.
+    String keys = " FROM unnest(?::bigint[]) WITH ORDINALITY AS u (k, i)";
     tryAll =
-        "SELECT bool_and(ok) FROM (SELECT pg_try_advisory_xact_lock(k) AS ok"
-            + " FROM unnest(?::bigint[]) WITH ORDINALITY AS u (k, i) OFFSET 0) AS t";
+        "SELECT bool_and(ok), current_setting('transaction_isolation')"
+            + " FROM (SELECT pg_try_advisory_xact_lock(k) AS ok"
+            + keys
+            + " WHERE current_setting('transaction_isolation') LIKE 'read %' OFFSET 0) AS t";
+    // The limit is of each wait; what the earlier ones have used up of it is taken off.
     lockAll =
-        "SELECT count(*) FROM (SELECT pg_advisory_xact_lock(k)"
-            + " FROM unnest(?::bigint[]) WITH ORDINALITY AS u (k, i) OFFSET 0) AS t";
+        "SELECT count(*) FROM (SELECT set_config('lock_timeout', greatest(1, ?::bigint - floor("
+            + "extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000)::bigint)::text"
+            + ", true), pg_advisory_xact_lock(k)"
+            + keys
+            + " OFFSET 0) AS t";
     token = "SELECT nextval('" + schema + ".fencing_token')";
     holders = new AdvisorySql(schema).holders;
     this.ticker = ticker;
   }
 
   OptionalLong tryLock(Connection connection, List<LockKey> keys) {
-    OptionalLong locked = tryAll(connection, keys);
-    if (locked.isEmpty()) {
-      try {
-        holder(connection, keys); // Throws if it is another name's lock.
-      } catch (SQLException failure) {
-        throw failed(keys, failure);
-      }
-    }
-    return locked;
-  }
-
-  private OptionalLong tryAll(Connection connection, List<LockKey> keys) {
-    checkTransaction(connection);
-    try {
-      // Several names: what was had of them before one was refused is given back with the
-      // savepoint.
-      Savepoint before = keys.size() > 1 ? connection.setSavepoint() : null;
-      boolean locked = run(connection, tryAll, keys);
-      if (before != null) {
-        if (!locked) {
-          connection.rollback(before);
-        }
-        connection.releaseSavepoint(before);
-      }
-      return locked ? OptionalLong.of(token(connection)) : OptionalLong.empty();
-    } catch (SQLException failure) {
-      throw failed(keys, failure);
-    }
+    return call(
+        connection,
+        keys,
+        () -> {
+          OptionalLong locked = tryAll(connection, keys);
+          if (locked.isEmpty()) {
+            holder(connection, keys); // Throws if it is another name's lock.
+          }
+          return locked;
+        });
   }
 
   long lock(Connection connection, List<LockKey> keys, Duration maxWait) {
-    OptionalLong atOnce = tryAll(connection, keys);
-    if (atOnce.isPresent()) {
-      return atOnce.getAsLong();
-    }
-    long start = ticker.nanoTime();
+    return call(
+        connection,
+        keys,
+        () -> {
+          OptionalLong atOnce = tryAll(connection, keys);
+          return atOnce.isPresent() ? atOnce.getAsLong() : await(connection, keys, maxWait);
+        });
+  }
+
+  private interface Work<T> {
+    T run() throws SQLException;
+  }
+
+  private static <T> T call(Connection connection, List<LockKey> keys, Work<T> work) {
+    checkTransaction(connection);
     try {
-      Savepoint before = connection.setSavepoint();
-      String limit = setLockTimeout(connection, Math.max(1, maxWait.toMillis()) + "ms");
-      try {
-        run(connection, lockAll, keys);
-      } catch (SQLException failure) {
-        connection.rollback(before); // Which also gives back the former lock_timeout.
-        if (LOCK_TIMEOUT.equals(failure.getSQLState())) {
-          Duration waited = Duration.ofNanos(ticker.nanoTime() - start);
-          throw busy(keys, waited, failure, holder(connection, keys));
-        }
-        throw failure;
-      }
-      setLockTimeout(connection, limit);
-      connection.releaseSavepoint(before);
-      return token(connection);
+      return DriverAutosave.without(connection, same -> work.run());
     } catch (SQLException failure) {
       throw failed(keys, failure);
+    }
+  }
+
+  private OptionalLong tryAll(Connection connection, List<LockKey> keys) throws SQLException {
+    // Several names: what was had of them before one was refused is given back with the savepoint.
+    Savepoint before = keys.size() > 1 ? connection.setSavepoint() : null;
+    boolean locked;
+    try {
+      locked = run(connection, keys);
+    } catch (IllegalArgumentException refused) {
+      if (before != null) {
+        connection.releaseSavepoint(before);
+      }
+      throw refused;
+    }
+    if (before != null) {
+      if (!locked) {
+        connection.rollback(before);
+      }
+      connection.releaseSavepoint(before);
+    }
+    return locked ? OptionalLong.of(token(connection)) : OptionalLong.empty();
+  }
+
+  private static boolean isAllowed(String isolation) {
+    return isolation.startsWith("read ");
+  }
+
+  private boolean run(Connection connection, List<LockKey> keys) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(tryAll)) {
+      statement.setArray(1, numbers(connection, keys));
+      try (ResultSet result = statement.executeQuery()) {
+        result.next();
+        String isolation = result.getString(2);
+        if (!isAllowed(isolation)) {
+          throw new IllegalArgumentException(
+              "the connection's transaction is at "
+                  + isolation.toUpperCase(Locale.ROOT)
+                  + "; it must be at READ COMMITTED. Above that, all statements see the database as"
+                  + " it was when the first one began, which may be before the lock was granted:"
+                  + " what the last holder has written would be missing");
+        }
+        return result.getBoolean(1);
+      }
+    }
+  }
+
+  private long await(Connection connection, List<LockKey> keys, Duration maxWait)
+      throws SQLException {
+    long start = ticker.nanoTime();
+    long leftMillis = Math.max(1, Scheduler.toNanosSaturated(maxWait) / 1_000_000);
+    Savepoint before = connection.setSavepoint();
+    String limit = setLockTimeout(connection, null);
+    while (!waitForAll(connection, keys, before, Math.min(leftMillis, LONGEST_LOCK_TIMEOUT))) {
+      leftMillis -= LONGEST_LOCK_TIMEOUT;
+      if (leftMillis <= 0) {
+        Duration waited = Duration.ofNanos(ticker.nanoTime() - start);
+        throw busy(keys, waited, holder(connection, keys));
+      }
+    }
+    setLockTimeout(connection, limit);
+    connection.releaseSavepoint(before);
+    return token(connection);
+  }
+
+  /** False if the time has passed; the transaction is as it was then, its lock_timeout as well. */
+  private boolean waitForAll(
+      Connection connection, List<LockKey> keys, Savepoint before, long millis)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(lockAll)) {
+      statement.setLong(1, millis);
+      statement.setArray(2, numbers(connection, keys));
+      statement.executeQuery().close();
+      return true;
+    } catch (SQLException failure) {
+      connection.rollback(before);
+      if (LOCK_TIMEOUT.equals(failure.getSQLState())) {
+        return false;
+      }
+      throw failure;
     }
   }
 
@@ -115,21 +187,17 @@ final class TransactionLocks {
     }
   }
 
-  private static boolean run(Connection connection, String sql, List<LockKey> keys)
-      throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(sql)) {
-      statement.setArray(
-          1, connection.createArrayOf("bigint", keys.stream().map(LockKey::lock).toArray()));
-      try (ResultSet result = statement.executeQuery()) {
-        return result.next() && result.getBoolean(1);
-      }
-    }
+  private static Array numbers(Connection connection, List<LockKey> keys) throws SQLException {
+    return connection.createArrayOf("bigint", keys.stream().map(LockKey::lock).toArray());
   }
 
-  private static String setLockTimeout(Connection connection, String value) throws SQLException {
+  /** Sets the limit of this transaction, unless the value is null; gives the former one. */
+  private static String setLockTimeout(Connection connection, @Nullable String value)
+      throws SQLException {
     try (PreparedStatement statement =
         connection.prepareStatement(
-            "SELECT current_setting('lock_timeout'), set_config('lock_timeout', ?, true)")) {
+            "SELECT current_setting('lock_timeout'),"
+                + " set_config('lock_timeout', coalesce(?, current_setting('lock_timeout')), true)")) {
       statement.setString(1, value);
       try (ResultSet result = statement.executeQuery()) {
         result.next();
@@ -149,27 +217,26 @@ final class TransactionLocks {
   /** Who holds one of the keys, as far as the server tells; asked in the caller's transaction. */
   private @Nullable Holder holder(Connection connection, List<LockKey> keys) throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(holders)) {
-      for (LockKey key : keys) {
-        statement.setLong(1, key.lock());
-        statement.setLong(2, key.classId());
-        statement.setLong(3, key.objId());
-        try (ResultSet result = statement.executeQuery()) {
-          if (result.next()) {
-            HolderRow row = HolderRow.read(result);
-            if (row.collidesWith(key)) {
-              throw new LockNameCollisionException(
-                  key.qualified(), row.namespace() + "/" + row.name(), key.lock());
-            }
-            return row.toHolder();
+      statement.setArray(1, numbers(connection, keys));
+      try (ResultSet result = statement.executeQuery()) {
+        if (!result.next()) {
+          return null;
+        }
+        HolderRow row = HolderRow.read(result);
+        long number = result.getLong(8);
+        for (LockKey key : keys) {
+          if (key.lock() == number && row.collidesWith(key)) {
+            throw new LockNameCollisionException(
+                key.qualified(), row.namespace() + "/" + row.name(), key.lock());
           }
         }
+        return row.toHolder();
       }
-      return null;
     }
   }
 
   private static LockBusyException busy(
-      List<LockKey> keys, Duration waited, SQLException failure, @Nullable Holder holder) {
+      List<LockKey> keys, Duration waited, @Nullable Holder holder) {
     String detail = "lock_timeout passed" + (holder == null ? "" : "; held by " + holder);
     return new LockBusyException(
         new Attempt(
@@ -177,7 +244,7 @@ final class TransactionLocks {
             waited,
             1,
             true,
-            List.of(new NodeAnswer("postgresql", NodeAnswer.Kind.HELD, detail, failure))),
+            List.of(new NodeAnswer("postgresql", NodeAnswer.Kind.HELD, detail, null))),
         holder);
   }
 

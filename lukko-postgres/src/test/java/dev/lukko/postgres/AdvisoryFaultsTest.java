@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -177,7 +178,7 @@ class AdvisoryFaultsTest {
       assertThat(second.lost().toCompletableFuture().join()).isEqualTo(LossReason.SESSION_ENDED);
       assertThat(opened.get(0).isClosed()).isTrue();
       locks.acquire("a", TTL).close();
-      assertThat(opened).hasSize(2);
+      assertThat(opened).as("the second one was to try the server's locks").hasSize(3);
     }
   }
 
@@ -449,5 +450,72 @@ class AdvisoryFaultsTest {
       assertThatThrownBy(() -> locks.tryAcquire("b", TTL))
           .isInstanceOf(dev.lukko.QuorumUnavailableException.class);
     }
+  }
+
+  @Test
+  void leaseOfManyNamesIsReleasedOverALongWireWithoutLossOfTheOthers(Database database)
+      throws Exception {
+    try (TcpProxy wire = new TcpProxy(database.port());
+        PostgresAdvisoryLocks locks = database.through(wire.port()).locks().build();
+        PostgresAdvisoryLocks others = database.locks().build()) {
+      Lease other = locks.acquire("other", TTL);
+      List<String> names = IntStream.range(0, 64).mapToObj(i -> "name " + i).toList();
+      Lease many =
+          locks.acquire(LockRequest.builder(names).ttl(TTL).maxWait(LockRequest.FOREVER).build());
+      CompletableFuture<Lease> waiting = others.acquireAsync(patient("name 7"));
+      await()
+          .until(
+              () ->
+                  database.number(
+                          "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND"
+                              + " datname = current_database()")
+                      > 0);
+      wire.delay(40); // A statement for each name would take longer than the node timeout.
+      assertThat(many.release().status()).isEqualTo(ReleaseOutcome.Status.RELEASED);
+      wire.delay(0);
+      assertThat(other.isValid()).isTrue();
+      assertThat(other.lost().toCompletableFuture()).isNotDone();
+      waiting.get().close();
+      other.close();
+    }
+    assertThat(database.advisoryLocks()).isZero();
+  }
+
+  @Test
+  void serverThatStandsStillForTheNodeTimeoutEndsALeaseHoweverLongItsTtl(Database database)
+      throws Exception {
+    try (TcpProxy wire = new TcpProxy(database.port());
+        PostgresAdvisoryLocks locks =
+            database
+                .through(wire.port())
+                .locks()
+                .nodeTimeout(Duration.ofMillis(500))
+                .probeInterval(Duration.ofMillis(50))
+                .build()) {
+      Lease lease = locks.acquire("a", Duration.ofHours(1));
+      wire.cut();
+      assertThat(lease.lost().toCompletableFuture().get()).isEqualTo(LossReason.SESSION_ENDED);
+    }
+  }
+
+  @Test
+  void lockFunctionsThatAlwaysSayTrueAreRefusedWhenTheClientOpens(Database database)
+      throws Exception {
+    database.execute("CREATE SCHEMA pretended");
+    for (String call :
+        List.of(
+            "pg_try_advisory_lock(bigint)",
+            "pg_try_advisory_lock_shared(bigint)",
+            "pg_try_advisory_xact_lock(bigint)",
+            "pg_advisory_unlock(bigint)")) {
+      database.execute(
+          "CREATE FUNCTION pretended." + call + " RETURNS boolean LANGUAGE sql AS 'SELECT true'");
+    }
+    database.locks().build().close();
+    database.execute(
+        "ALTER DATABASE " + database.name() + " SET search_path = pretended, pg_catalog, public");
+    assertThatThrownBy(() -> database.locks().build())
+        .isInstanceOf(UnsuitableDatabaseException.class)
+        .hasMessageContaining("do not exclude");
   }
 }

@@ -38,7 +38,12 @@ class ClaimCrashTest {
 
   private SkipLockedQueue queue(SkipLockedQueue.Builder settings) {
     SkipLockedQueue queue =
-        settings.backoff(Duration.ZERO, Duration.ZERO).maxAttempts(3).notify(false).build();
+        settings
+            .backoff(Duration.ZERO, Duration.ZERO)
+            .maxAttempts(3)
+            .notify(false)
+            .slowScan(Duration.ofDays(1)) // However busy the machine is.
+            .build();
     opened.add(queue);
     return queue;
   }
@@ -193,10 +198,68 @@ class ClaimCrashTest {
   }
 
   @Test
+  void rowLockThatWasTakenByHandAndRolledBackIsNoWorkersDeath() throws Exception {
+    SkipLockedQueue queue = queue("innocent", "beside it");
+    try (Connection hand = database.connect();
+        Statement statement = hand.createStatement()) {
+      hand.setAutoCommit(false);
+      for (int i = 0; i < 5; i++) {
+        statement.execute("SELECT 1 FROM lukko.queue WHERE payload = 'innocent' FOR UPDATE");
+        hand.rollback();
+        try (SkipLockedQueue.Claim claim = queue.claim(10)) {
+          assertThat(claim.rows())
+              .hasSize(2)
+              .allSatisfy(row -> assertThat(row.attempts()).isZero());
+        }
+      }
+    }
+    assertThat(crashes()).isZero();
+    assertThat(queue.deadLetters(5)).isEmpty();
+  }
+
+  @Test
+  void searchThatTheServerCutsOffIsNoWorkersDeath() throws Exception {
+    SkipLockedQueue queue = queue("a");
+    try (Connection holder = database.connect();
+        Statement statement = holder.createStatement()) {
+      holder.setAutoCommit(false);
+      // The statement behind the one that locks the rows waits, and is cut off.
+      statement.execute("LOCK TABLE lukko.queue_crash");
+      queue.claim(1).close(); // From now on the row is looked up in the ledger.
+      CompletableFuture<Void> search = CompletableFuture.runAsync(() -> queue.claim(1).close());
+      await().until(() -> database.number("SELECT count(*) FROM pg_locks WHERE NOT granted") == 1);
+      database.number("SELECT pg_cancel_backend(pid)::int FROM pg_locks WHERE NOT granted LIMIT 1");
+      assertThatThrownBy(search::get).hasCauseInstanceOf(LockException.class);
+      holder.rollback();
+    }
+    try (SkipLockedQueue.Claim claim = queue.claim(1)) {
+      assertThat(claim.rows()).hasSize(1);
+      assertThat(claim.rows().get(0).attempts()).isZero();
+    }
+    assertThat(crashes()).isZero();
+  }
+
+  @Test
+  void queueThatIsClosedLeavesNoWitnessBehindAndOneThatWasSweptAwayIsAddedAgain() throws Exception {
+    SkipLockedQueue queue = queue("a", "b");
+    queue.claim(1).close();
+    database.execute("DELETE FROM lukko.queue_witness");
+    assertThat(claimAndDie(queue, 1)).hasSize(1);
+    try (SkipLockedQueue.Claim claim = queue.claim(1)) {
+      assertThat(claim.rows().get(0).attempts()).as("its witness was there").isOne();
+    }
+    assertThat(database.number("SELECT count(*) FROM lukko.queue_witness")).isEqualTo(2);
+    queue.close();
+    assertThat(database.number("SELECT count(*) FROM lukko.queue_witness"))
+        .as("the one of the dead is kept as evidence")
+        .isOne();
+  }
+
+  @Test
   void inATableThatOthersWriteTheirRollbackIsNotTakenForATry() throws Exception {
     database.execute(
-        "CREATE TABLE orders (id bigint PRIMARY KEY, note text, ready_at timestamptz DEFAULT"
-            + " now(), attempts int DEFAULT 0, dead_at timestamptz)");
+        "CREATE TABLE orders (id bigint PRIMARY KEY, note text, ready_at timestamptz NOT NULL"
+            + " DEFAULT now(), attempts int NOT NULL DEFAULT 0, dead_at timestamptz)");
     database.execute("INSERT INTO orders (id) VALUES (1)");
     SkipLockedQueue queue =
         queue(

@@ -2,23 +2,30 @@ package dev.lukko.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.lukko.Lease;
 import dev.lukko.LockBusyException;
 import dev.lukko.LockException;
+import dev.lukko.LockRequest;
 import dev.lukko.postgres.PostgresServer.Database;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @ExtendWith(PostgresServer.Shared.class)
 class InTransactionTest {
@@ -108,8 +115,7 @@ class InTransactionTest {
                 .probeInterval(Duration.ofMillis(20))
                 .build();
         Lease lease = holder.acquire("b", TTL)) {
-      org.awaitility.Awaitility.await()
-          .until(() -> database.number("SELECT count(*) FROM lukko.lock_holder") == 1);
+      await().until(() -> database.number("SELECT count(*) FROM lukko.lock_holder") == 1);
       assertThatThrownBy(() -> locks.inTransaction(one, List.of("a", "b"), Duration.ofMillis(50)))
           .isInstanceOfSatisfying(
               LockBusyException.class,
@@ -133,8 +139,7 @@ class InTransactionTest {
             database.locks().keys(same).probeInterval(Duration.ofMillis(20)).build();
         PostgresAdvisoryLocks colliding = database.locks().keys(same).build();
         Lease lease = holder.acquire("a", TTL)) {
-      org.awaitility.Awaitility.await()
-          .until(() -> database.number("SELECT count(*) FROM lukko.lock_holder") == 1);
+      await().until(() -> database.number("SELECT count(*) FROM lukko.lock_holder") == 1);
       assertThatThrownBy(() -> colliding.tryInTransaction(one, "b"))
           .isInstanceOf(LockNameCollisionException.class);
       assertThatThrownBy(() -> colliding.inTransaction(one, "b", Duration.ofMillis(50)))
@@ -151,7 +156,7 @@ class InTransactionTest {
         new Thread(
             () -> {
               try {
-                org.awaitility.Awaitility.await()
+                await()
                     .until(
                         () ->
                             database.number(
@@ -166,6 +171,126 @@ class InTransactionTest {
     ending.start();
     assertThat(locks.inTransaction(one, "a", Duration.ofSeconds(60))).isPositive();
     ending.join();
+  }
+
+  /** Calls while another transaction holds some of the names, which ends when this one waits. */
+  private long lockedAfterAWait(List<String> names, Duration maxWait) throws Exception {
+    locks.inTransaction(two, "b");
+    CompletableFuture<Long> waiting =
+        CompletableFuture.supplyAsync(() -> locks.inTransaction(one, names, maxWait));
+    await()
+        .until(
+            () ->
+                waiting.isDone()
+                    || database.number(
+                            "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"
+                                + " AND NOT granted")
+                        > 0);
+    two.commit();
+    return waiting.get();
+  }
+
+  @Test
+  void severalNamesThatHaveToBeWaitedForAreGranted() throws Exception {
+    assertThat(lockedAfterAWait(List.of("a", "b", "c"), Duration.ofSeconds(60))).isPositive();
+    assertThat(database.advisoryLocks()).isEqualTo(3);
+  }
+
+  @Test
+  void everyWaitThatARequestCanExpressIsWaited() throws Exception {
+    for (Duration wait :
+        List.of(
+            LockRequest.FOREVER,
+            Duration.ofSeconds(Long.MAX_VALUE),
+            Duration.ofDays(30),
+            Duration.ofMillis(Integer.MAX_VALUE + 1L))) {
+      assertThat(lockedAfterAWait(List.of("b"), wait)).as("%s", wait).isPositive();
+      one.commit();
+    }
+    locks.inTransaction(two, "b");
+    for (Duration none : List.of(Duration.ZERO, Duration.ofNanos(1), Duration.ofDays(-1))) {
+      assertThatThrownBy(() -> locks.inTransaction(one, "b", none))
+          .as("%s", none)
+          .isInstanceOf(LockBusyException.class);
+    }
+  }
+
+  @Test
+  void budgetOfAWaitIsForAllNamesTogether() throws Exception {
+    try (Connection three = database.connect()) {
+      three.setAutoCommit(false);
+      // Locked in the order of their numbers; whichever comes second is never free.
+      List<String> names =
+          TransactionLocks.sorted(List.of(LockKey.of("lukko", "a"), LockKey.of("lukko", "b")))
+              .stream()
+              .map(LockKey::name)
+              .toList();
+      locks.inTransaction(two, names.get(0));
+      locks.inTransaction(three, names.get(1));
+      CompletableFuture<Long> waiting =
+          CompletableFuture.supplyAsync(
+              () -> locks.inTransaction(one, names, Duration.ofSeconds(2)));
+      await()
+          .until(
+              () ->
+                  database.number(
+                          "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"
+                              + " AND NOT granted")
+                      > 0);
+      two.commit();
+      assertThatThrownBy(waiting::get).hasCauseInstanceOf(LockBusyException.class);
+      three.rollback();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"read uncommitted", "read committed"})
+  void transactionsThatLockReadTheMaximumAndInsertTheNextGetDifferentNumbers(String level)
+      throws Exception {
+    database.execute("CREATE TABLE ticket (n int)");
+    int transactions = 40;
+    int workers = 4;
+    List<CompletableFuture<Void>> running = new ArrayList<>();
+    for (int i = 0; i < workers; i++) {
+      running.add(CompletableFuture.runAsync(() -> insertNext(level, transactions / workers)));
+    }
+    CompletableFuture.allOf(running.toArray(CompletableFuture[]::new)).get();
+    assertThat(database.number("SELECT count(DISTINCT n) FROM ticket")).isEqualTo(transactions);
+  }
+
+  private void insertNext(String level, int times) {
+    try (Connection connection = database.connect();
+        Statement statement = connection.createStatement()) {
+      connection.setAutoCommit(false);
+      for (int i = 0; i < times; i++) {
+        statement.execute("SET TRANSACTION ISOLATION LEVEL " + level);
+        locks.inTransaction(connection, "ticket", Duration.ofMinutes(5));
+        statement.execute("INSERT INTO ticket SELECT coalesce(max(n), 0) + 1 FROM ticket");
+        connection.commit();
+      }
+    } catch (SQLException failure) {
+      throw new IllegalStateException(failure);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"repeatable read", "serializable"})
+  void transactionWhoseSnapshotMayBeOlderThanTheLockIsRefusedAndLocksNothing(String level)
+      throws Exception {
+    try (Statement statement = one.createStatement()) {
+      statement.execute("SET TRANSACTION ISOLATION LEVEL " + level);
+      for (List<String> names : List.of(List.of("a"), List.of("a", "b"))) {
+        assertThatThrownBy(() -> locks.inTransaction(one, names, Duration.ofMillis(50)))
+            .isInstanceOf(IllegalArgumentException.class)
+            .hasMessageContaining(level.toUpperCase(Locale.ROOT))
+            .hasMessageContaining("READ COMMITTED")
+            .hasMessageContaining("before the lock was granted");
+        assertThatThrownBy(() -> locks.tryInTransaction(one, names))
+            .isInstanceOf(IllegalArgumentException.class);
+      }
+      statement.execute("SELECT 1"); // The transaction is as it was.
+    }
+    assertThat(database.advisoryLocks()).isZero();
   }
 
   @Test

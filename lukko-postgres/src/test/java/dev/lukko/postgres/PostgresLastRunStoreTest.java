@@ -44,10 +44,10 @@ class PostgresLastRunStoreTest extends LastRunStoreContract {
   }
 
   @Test
-  void schemaThatIsMissingIsAnErrorThatNamesTheTable(PostgresServer server) throws Exception {
+  void schemaThatIsMissingIsRefusedWithWhatToDo(PostgresServer server) throws Exception {
     LastRunStore store = PostgresLastRunStore.over(server.emptyDatabase().dataSource());
     assertThatThrownBy(() -> store.begin("job", Instant.EPOCH, 1, "one", Set.of()))
         .isInstanceOf(LockException.class)
-        .hasMessageContaining("lukko.job");
+        .hasMessageContaining("schema lukko is missing");
   }
 }

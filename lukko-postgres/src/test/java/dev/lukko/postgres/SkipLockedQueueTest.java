@@ -36,6 +36,7 @@ class SkipLockedQueueTest {
   private SkipLockedQueue.Builder settings() {
     return SkipLockedQueue.builder(database.dataSource(), "mail")
         .backoff(Duration.ZERO, Duration.ZERO)
+        .slowScan(Duration.ofDays(1)) // However busy the machine is.
         .maxAttempts(3);
   }
 
@@ -204,6 +205,64 @@ class SkipLockedQueueTest {
   }
 
   @Test
+  void aRowOfAKeyThatBecomesVisibleLateIsNotClaimedWhileTheLaterOneIsOnLease() throws Exception {
+    SkipLockedQueue queue = queue(settings().ordered(true));
+    try (Connection slow = database.connect()) {
+      slow.setAutoCommit(false);
+      queue.enqueue(slow, QueueJob.of("first").withOrderingKey("a"));
+      queue.enqueue(QueueJob.of("second").withOrderingKey("a"));
+      queue.enqueue(QueueJob.of("other").withOrderingKey("b"));
+      LeasedRows leased = queue.lease(1, Duration.ofMinutes(1));
+      assertThat(payloads(leased.rows())).containsExactly("second");
+      slow.commit(); // Now the row with the lower id is there.
+      try (SkipLockedQueue.Claim claim = queue.claim(10)) {
+        assertThat(payloads(claim.rows())).containsExactly("other");
+      }
+      assertThat(leased.finishAll()).isOne();
+      try (SkipLockedQueue.Claim claim = queue.claim(10)) {
+        assertThat(payloads(claim.rows())).containsExactly("first", "other");
+      }
+    }
+  }
+
+  @Test
+  void aLeaseThatRanOutCannotBeRenewedBesideAnotherRowOfItsKey() throws Exception {
+    SkipLockedQueue queue = queue(settings().ordered(true));
+    try (Connection slow = database.connect()) {
+      slow.setAutoCommit(false);
+      queue.enqueue(slow, QueueJob.of("first").withOrderingKey("a"));
+      queue.enqueue(QueueJob.of("second").withOrderingKey("a"));
+      LeasedRows leased = queue.lease(1, Duration.ofMinutes(1));
+      slow.commit();
+      database.execute("UPDATE lukko.queue SET ready_at = now() WHERE payload = 'second'");
+      try (SkipLockedQueue.Claim claim = queue.claim(1)) {
+        assertThat(payloads(claim.rows())).containsExactly("first");
+        CompletableFuture<Integer> renewed =
+            CompletableFuture.supplyAsync(() -> leased.renew(Duration.ofMinutes(1)));
+        await()
+            .until(
+                () ->
+                    renewed.isDone()
+                        || database.number("SELECT count(*) FROM pg_locks WHERE NOT granted") > 0);
+        claim.finishAll();
+        claim.commit();
+        assertThat(renewed.get()).isZero();
+      }
+    }
+  }
+
+  @Test
+  void aFutureJobOfAKeyHoldsUpTheLaterOnesOfItsKeyAndNoOthers() {
+    SkipLockedQueue queue = queue(settings().ordered(true));
+    queue.enqueue(QueueJob.of("in an hour").withOrderingKey("a").after(Duration.ofHours(1)));
+    queue.enqueue(QueueJob.of("behind it").withOrderingKey("a"));
+    queue.enqueue(QueueJob.of("other").withOrderingKey("b"));
+    try (SkipLockedQueue.Claim claim = queue.claim(10)) {
+      assertThat(payloads(claim.rows())).containsExactly("other");
+    }
+  }
+
+  @Test
   void aLeaseEndsByItselfAndItsLateFinishIsRefused() throws Exception {
     SkipLockedQueue queue = queue(settings());
     queue.enqueue(QueueJob.of("long"));
@@ -267,8 +326,8 @@ class SkipLockedQueueTest {
   @Test
   void aTableOfOnesOwnIsAQueueToo() throws Exception {
     database.execute(
-        "CREATE TABLE orders (order_no bigint PRIMARY KEY, body text, due timestamptz DEFAULT"
-            + " now(), tries int DEFAULT 0, failed_at timestamptz, shipped_at timestamptz)");
+        "CREATE TABLE orders (order_no bigint PRIMARY KEY, body text, due timestamptz NOT NULL"
+            + " DEFAULT now(), tries int NOT NULL DEFAULT 0, failed_at timestamptz, shipped_at timestamptz)");
     database.execute("INSERT INTO orders (order_no, body) VALUES (1, 'x'), (2, 'y'), (3, 'z')");
     SkipLockedQueue queue =
         queue(
@@ -329,6 +388,26 @@ class SkipLockedQueueTest {
     assertThatThrownBy(() -> QueueJob.of("x").withPriority(5_000))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("priority");
+    Duration endless = Duration.ofSeconds(Long.MAX_VALUE);
+    assertThatThrownBy(() -> QueueJob.of("x").after(endless))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("delay");
+    assertThatThrownBy(() -> queue(settings()).lease(1, endless))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("duration");
+    assertThatThrownBy(() -> settings().backoff(Duration.ZERO, endless))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("limit");
+    assertThatThrownBy(() -> queue(settings()).deadLetters(-1))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("limit");
+    LeasedRows none = queue(settings()).lease(1, Duration.ofMinutes(1));
+    for (Duration wrong : List.of(Duration.ZERO, Duration.ofDays(-1), endless)) {
+      assertThatThrownBy(() -> none.renew(wrong))
+          .as("%s", wrong)
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("duration");
+    }
   }
 
   @Test

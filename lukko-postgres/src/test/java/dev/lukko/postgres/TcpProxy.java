@@ -15,6 +15,7 @@ final class TcpProxy implements AutoCloseable {
   private final int target;
   private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
   private volatile boolean cut;
+  private volatile long delayMillis;
 
   TcpProxy(int target) throws IOException {
     this.target = target;
@@ -31,6 +32,11 @@ final class TcpProxy implements AutoCloseable {
     cut = true;
   }
 
+  /** From now on each message to the server is on its way for so long. */
+  void delay(long millis) {
+    delayMillis = millis;
+  }
+
   /** New connections pass again; what was cut stays dead. */
   void mend() {
     cut = false;
@@ -43,21 +49,24 @@ final class TcpProxy implements AutoCloseable {
         Socket server = new Socket(InetAddress.getLoopbackAddress(), target);
         sockets.add(client);
         sockets.add(server);
-        start("up", () -> pump(client, server));
-        start("down", () -> pump(server, client));
+        start("up", () -> pump(client, server, true));
+        start("down", () -> pump(server, client, false));
       } catch (IOException closed) {
         return;
       }
     }
   }
 
-  private void pump(Socket from, Socket to) {
+  private void pump(Socket from, Socket to, boolean slow) {
     try (InputStream in = from.getInputStream();
         OutputStream out = to.getOutputStream()) {
       byte[] buffer = new byte[8192];
       boolean dead = false;
       for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
         dead |= cut;
+        if (slow && delayMillis > 0) {
+          Thread.sleep(delayMillis);
+        }
         if (!dead) {
           out.write(buffer, 0, n);
         }
@@ -65,6 +74,8 @@ final class TcpProxy implements AutoCloseable {
       if (dead) {
         return;
       }
+    } catch (InterruptedException never) {
+      Thread.currentThread().interrupt();
     } catch (IOException broken) {
       // The other side went away; so does this one.
     }
