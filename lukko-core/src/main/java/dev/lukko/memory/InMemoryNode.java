@@ -15,6 +15,7 @@ import dev.lukko.spi.NodeStatus;
 import dev.lukko.spi.NotVoting;
 import dev.lukko.spi.OwnerValue;
 import dev.lukko.spi.ReleaseReply;
+import dev.lukko.time.Scheduler;
 import dev.lukko.time.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -38,8 +39,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>It excludes the users of this object from each other: for tests, simulations, and programs of
  * one process that may get a real store later. All state is lost with the object; counters are kept
- * for seven days after the last grant. Its clock is the ticker's monotonic one. Every verb
- * completes before it returns.
+ * for seven days after the last grant, unless another time is set. Its clock is the ticker's
+ * monotonic one. Every verb completes before it returns.
  */
 public final class InMemoryNode implements LockNode {
   private static final AtomicInteger NUMBER = new AtomicInteger();
@@ -48,6 +49,7 @@ public final class InMemoryNode implements LockNode {
 
   private final String name;
   private final Ticker ticker;
+  private final long retentionNanos;
   private final Map<String, MemorySlot> slots = new HashMap<>();
   private final Map<String, List<Runnable>> watchers = new HashMap<>();
   private boolean marked = true;
@@ -66,8 +68,24 @@ public final class InMemoryNode implements LockNode {
 
   /** A node on a given clock. */
   public InMemoryNode(String name, Ticker ticker) {
+    this(name, ticker, COUNTER_RETENTION);
+  }
+
+  /**
+   * A node on a given clock.
+   *
+   * @param counterRetention how long a counter is kept after the last grant of its resource; long
+   *     enough for every message of a former holder to have arrived, since tokens begin anew then
+   * @throws IllegalArgumentException if it is below 1 ms
+   */
+  public InMemoryNode(String name, Ticker ticker, Duration counterRetention) {
     this.name = Objects.requireNonNull(name, "name");
     this.ticker = Objects.requireNonNull(ticker, "ticker");
+    if (counterRetention.compareTo(Duration.ofMillis(1)) < 0) {
+      throw new IllegalArgumentException(
+          "counterRetention is " + counterRetention + "; it must be at least 1 ms");
+    }
+    this.retentionNanos = Scheduler.toNanosSaturated(counterRetention);
     this.votesFromNanos = ticker.nanoTime();
   }
 
@@ -93,7 +111,7 @@ public final class InMemoryNode implements LockNode {
       return new NotVoting(status);
     }
     if (++grants % GRANTS_BETWEEN_SWEEPS == 0) {
-      slots.values().removeIf(slot -> slot.isForgettable(now, COUNTER_RETENTION.toNanos()));
+      slots.values().removeIf(slot -> slot.isForgettable(now, retentionNanos));
     }
     LockEntry entry = request.entry();
     List<MemorySlot> wanted = slotsOf(entry, now);

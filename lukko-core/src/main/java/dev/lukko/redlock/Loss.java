@@ -88,7 +88,7 @@ record Loss(
             .filter(
                 reply ->
                     reply instanceof NotVoting
-                        || (reply instanceof Failed failed && !failed.isForWantOfConnection()))
+                        || (reply instanceof Failed failed && !failed.isPassing()))
             .count();
     return refusing > tally.nodes() - tally.quorum();
   }

@@ -13,6 +13,7 @@ import dev.lukko.spi.LockNode;
 import dev.lukko.time.Scheduler;
 import dev.lukko.time.Ticker;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -98,7 +99,20 @@ public final class Redlock implements LockClient {
    * @throws IllegalArgumentException if there is no node, or two have the same name
    */
   public static Redlock over(LockNode... nodes) {
-    return builder().nodes(List.of(nodes)).build();
+    return over(List.of(nodes));
+  }
+
+  /**
+   * A client with default settings, which closes its nodes when it is closed.
+   *
+   * <pre>{@code
+   * LockClient locks = Redlock.over(RedisNode.connectAll(one, two, three));
+   * }</pre>
+   *
+   * @throws IllegalArgumentException if there is no node, or two have the same name
+   */
+  public static Redlock over(Collection<? extends LockNode> nodes) {
+    return builder().nodes(nodes).build();
   }
 
   /** A builder with default settings. */

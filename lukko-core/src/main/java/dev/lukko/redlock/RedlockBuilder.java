@@ -248,47 +248,33 @@ public final class RedlockBuilder {
 
   /**
    * The client. Asks the nodes who they are, and waits for that no longer than half a second; a
-   * node that cannot be reached yet may join later.
+   * node that cannot be reached yet may join later. If it fails, the nodes are closed, where the
+   * client was to close them.
    *
    * @throws IllegalArgumentException if there is no node, or two have the same name
    * @throws LockException if a node can never vote: the same server twice, a replica, or in strict
-   *     mode one that warns of its settings; the nodes are closed if the client was to close them
+   *     mode one that warns of its settings
    */
   public Redlock build() {
-    checkNodes();
-    Settings settings =
-        new Settings(
-            driftFactor,
-            driftBuffer.toNanos(),
-            retryCount,
-            retryDelay.toNanos(),
-            retryJitter.toNanos(),
-            extendWhenRemaining,
-            nodeTimeout,
-            minValidity.toNanos(),
-            maxTtl.toNanos(),
-            quarantine,
-            strict,
-            releaseOnClose,
-            traceLeaks,
-            description == null ? ProcessName.get() : description);
+    Warmup.once();
     Scheduler used = scheduler == null ? Scheduler.create("lukko") : scheduler;
     OpenReleases releases = new OpenReleases();
     List<LockNode> guarded =
         nodes.stream().<LockNode>map(node -> new GuardedNode(node, releases)).toList();
     try {
+      checkNodes();
       List<LockNode> verified = Admission.verified(guarded, strict, quarantine);
       Context context =
           new Context(
               verified,
               releases,
-              settings,
+              settings(),
               ticker,
               used,
               new Events(listeners, used),
               random == null ? Entropy.system() : Entropy.of(random));
       return new Redlock(context, closeNodes, scheduler == null);
-    } catch (LockException refused) {
+    } catch (RuntimeException refused) {
       if (scheduler == null) {
         used.close();
       }
@@ -297,6 +283,24 @@ public final class RedlockBuilder {
       }
       throw refused;
     }
+  }
+
+  private Settings settings() {
+    return new Settings(
+        driftFactor,
+        driftBuffer.toNanos(),
+        retryCount,
+        retryDelay.toNanos(),
+        retryJitter.toNanos(),
+        extendWhenRemaining,
+        nodeTimeout,
+        minValidity.toNanos(),
+        maxTtl.toNanos(),
+        quarantine,
+        strict,
+        releaseOnClose,
+        traceLeaks,
+        description == null ? ProcessName.get() : description);
   }
 
   private void checkNodes() {

@@ -55,7 +55,11 @@ final class UnverifiedNode extends ForwardingNode {
    */
   private CompletionStage<@Nullable GrantReply> verify(NodeStatus status) {
     if (status.identity().isEmpty()) {
-      return CompletableFuture.completedFuture(new Failed(status.describe()));
+      // The detail begins with the class of the fault: a connection that is being made is no
+      // refusal.
+      boolean unreachable = status.state() == NodeStatus.State.UNREACHABLE;
+      return CompletableFuture.completedFuture(
+          new Failed(unreachable ? status.detail() : status.describe()));
     }
     String unfitness = Admission.unfitness(status, nodes.size());
     if (!unfitness.isEmpty()) {

@@ -29,8 +29,18 @@ public record Failed(String detail, @Nullable Throwable cause) implements NodeFa
     this(detail, null);
   }
 
-  /** Whether it is of the class {@link #NOT_CONNECTED}. */
-  public boolean isForWantOfConnection() {
-    return detail.equals(NOT_CONNECTED) || detail.startsWith(NOT_CONNECTED + ":");
+  /**
+   * The class of a request that was not written to a connection that has just ended, or that is
+   * full of requests without a reply.
+   */
+  public static final String NOT_SENT = "not sent";
+
+  /** Whether it tells nothing of what the next request will meet: nothing has been refused. */
+  public boolean isPassing() {
+    return isOf(NOT_CONNECTED) || isOf(NOT_SENT);
+  }
+
+  private boolean isOf(String kind) {
+    return detail.equals(kind) || detail.startsWith(kind + ":");
   }
 }

@@ -21,20 +21,19 @@ class InMemoryNodeTest {
   private static final long DAY = TimeUnit.DAYS.toMillis(1);
 
   private long nowMillis = 1_000;
-  private final InMemoryNode node =
-      new InMemoryNode(
-          "n",
-          new Ticker() {
-            @Override
-            public long nanoTime() {
-              return nowMillis * 1_000_000;
-            }
+  private final Ticker ticker =
+      new Ticker() {
+        @Override
+        public long nanoTime() {
+          return nowMillis * 1_000_000;
+        }
 
-            @Override
-            public long wallMicros() {
-              return 0;
-            }
-          });
+        @Override
+        public long wallMicros() {
+          return 0;
+        }
+      };
+  private final InMemoryNode node = new InMemoryNode("n", ticker);
 
   private static <T> T now(CompletionStage<T> stage) {
     assertThat(stage.toCompletableFuture()).isCompleted();
@@ -119,6 +118,18 @@ class InMemoryNodeTest {
   }
 
   @Test
+  void counterIsForgottenAfterTheRetentionThatWasSet() {
+    InMemoryNode brief = new InMemoryNode("brief", ticker, Duration.ofMillis(5_000));
+    now(brief.grant(new GrantRequest(entry("a"), 100, 7_000)));
+    nowMillis += 5_000;
+    sweep(brief);
+    assertThat(now(brief.inspect("r")).counter()).hasValue(7_000);
+    nowMillis += 1;
+    sweep(brief);
+    assertThat(now(brief.inspect("r")).counter()).isEmpty();
+  }
+
+  @Test
   void counterOfAHoldOfManyDaysIsKeptFromItsEndOn() {
     grant(entry("a"), 100 * DAY, 5_000);
     nowMillis += 20 * DAY;
@@ -129,8 +140,12 @@ class InMemoryNodeTest {
   }
 
   private void sweep() {
+    sweep(node);
+  }
+
+  private static void sweep(InMemoryNode swept) {
     for (int i = 0; i < 10_000; i++) {
-      grant(entry("sweeper", "another"), 1, 1);
+      now(swept.grant(new GrantRequest(entry("sweeper", "another"), 1, 1)));
     }
   }
 }

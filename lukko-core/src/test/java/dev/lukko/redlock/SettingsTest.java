@@ -6,8 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.lukko.Lease;
 import dev.lukko.LockRequest;
 import dev.lukko.memory.InMemoryNode;
+import dev.lukko.spi.ForwardingNode;
+import dev.lukko.spi.LockNode;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -62,6 +65,37 @@ class SettingsTest {
     assertThatThrownBy(() -> Redlock.over(new InMemoryNode("n"), new InMemoryNode("n")))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("nodes has n twice");
+  }
+
+  @Test
+  void nodesOfAClientThatCannotBeBuiltAreClosed() {
+    AtomicInteger closed = new AtomicInteger();
+    LockNode one = closing(closed);
+    LockNode two = closing(closed);
+    assertThatThrownBy(() -> Redlock.over(one, two))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("nodes has n twice");
+    assertThat(closed).hasValue(2);
+    assertThatThrownBy(() -> Redlock.builder().nodes(List.of(one, two)).closeNodes(false).build())
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThat(closed).hasValue(2);
+  }
+
+  private static LockNode closing(AtomicInteger closed) {
+    return new ForwardingNode(new InMemoryNode("n")) {
+      @Override
+      public void close() {
+        closed.incrementAndGet();
+      }
+    };
+  }
+
+  @Test
+  void listOfNodesOfAnyKindIsTaken() {
+    List<InMemoryNode> nodes = List.of(new InMemoryNode("a"), new InMemoryNode("b"));
+    try (Redlock client = Redlock.over(nodes)) {
+      assertThat(client).hasToString("Redlock[a, b]");
+    }
   }
 
   @ParameterizedTest

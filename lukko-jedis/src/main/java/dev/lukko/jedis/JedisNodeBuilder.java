@@ -261,6 +261,6 @@ public final class JedisNodeBuilder {
               return CompletableFuture.completedFuture(null);
             });
     link.connect();
-    return new Started<>(new JedisNode(node), link);
+    return new Started<>(new JedisNode(node), link, node::warmUp);
   }
 }

@@ -10,10 +10,18 @@ import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /** A connection of Lettuce's for subscriptions. */
-record DriverHints(StatefulRedisPubSubConnection<String, String> connection)
-    implements HintConnection {
+final class DriverHints implements HintConnection {
+  private final StatefulRedisPubSubConnection<String, String> connection;
+  private final AtomicReference<@Nullable CompletableFuture<Void>> closing =
+      new AtomicReference<>();
+
+  DriverHints(StatefulRedisPubSubConnection<String, String> connection) {
+    this.connection = connection;
+  }
 
   @Override
   public void listen(Listener listener) {
@@ -55,6 +63,12 @@ record DriverHints(StatefulRedisPubSubConnection<String, String> connection)
 
   @Override
   public CompletableFuture<Void> close() {
-    return connection.closeAsync();
+    CompletableFuture<Void> closed = new CompletableFuture<>();
+    if (!closing.compareAndSet(null, closed)) {
+      CompletableFuture<Void> first = closing.get();
+      return first == null ? closed : first; // the driver warns of a second time
+    }
+    var unused = connection.closeAsync().whenComplete((done, error) -> closed.complete(null));
+    return closed;
   }
 }

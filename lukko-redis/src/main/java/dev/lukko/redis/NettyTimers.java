@@ -1,18 +1,25 @@
 package dev.lukko.redis;
 
 import dev.lukko.time.Scheduler;
+import io.lettuce.core.resource.ClientResources;
 import io.netty.util.Timeout;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
-/** The driver's timer as a scheduler. It is not closed with it. */
-record NettyTimers(io.netty.util.Timer timer) implements Scheduler {
+/**
+ * The driver's timer, and its threads for work that is neither reading nor writing, as a scheduler.
+ * They are not closed with it.
+ */
+record NettyTimers(ClientResources resources) implements Scheduler {
   private static final System.Logger LOG = System.getLogger(NettyTimers.class.getName());
 
   @Override
   public Timer schedule(Runnable task, long delayNanos) {
     try {
       Timeout timeout =
-          timer.newTimeout(expired -> task.run(), Math.max(0, delayNanos), TimeUnit.NANOSECONDS);
+          resources
+              .timer()
+              .newTimeout(expired -> task.run(), Math.max(0, delayNanos), TimeUnit.NANOSECONDS);
       return timeout::cancel;
     } catch (IllegalStateException stopped) {
       LOG.log(System.Logger.Level.DEBUG, "the driver was shut down", stopped);
@@ -20,9 +27,14 @@ record NettyTimers(io.netty.util.Timer timer) implements Scheduler {
     }
   }
 
+  /** Never in a thread of a connection; where the driver was shut down there are none to block. */
   @Override
   public void execute(Runnable task) {
-    schedule(task, 0);
+    try {
+      resources.eventExecutorGroup().execute(task);
+    } catch (RejectedExecutionException shutDown) {
+      task.run();
+    }
   }
 
   @Override

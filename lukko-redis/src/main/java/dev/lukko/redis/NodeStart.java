@@ -148,7 +148,7 @@ record NodeStart(
         connector,
         wanders,
         cluster,
-        new NettyTimers(client.getResources().timer()),
+        new NettyTimers(client.getResources()),
         name,
         keyFormat.marker(),
         connectTimeout,
@@ -161,10 +161,9 @@ record NodeStart(
       Supplier<? extends CompletionStage<? extends HintConnection>> subscriber,
       String name,
       Supplier<CompletableFuture<Void>> close) {
-    ReleaseHints hints =
-        new ReleaseHints(subscriber, name, new NettyTimers(client.getResources().timer()));
+    ReleaseHints hints = new ReleaseHints(subscriber, name, new NettyTimers(client.getResources()));
     ScriptedNode node = new ScriptedNode(name, keyFormat, counterRetention, link, hints, close);
-    return new Started<>(new RedisNode(node), link);
+    return new Started<>(new RedisNode(node), link, node::warmUp);
   }
 
   private ClientOptions options(TlsFiles files, @Nullable RedisClient callers) {

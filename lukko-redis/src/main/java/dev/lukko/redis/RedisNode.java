@@ -16,8 +16,10 @@ import java.util.List;
  * replay after a reconnect, and a request that was under way when a connection broke has an unknown
  * outcome. A server that is down is not an error: the node tries to connect again, at least once a
  * second, and meanwhile answers at once that it has not been asked. Releases are the exception to
- * both: those with an open outcome (at most 1000) are sent again, on a new connection before any
- * other request about a lock.
+ * both: the release of an entry that may be at the server is kept while its outcome is open, and
+ * sent again, on a new connection before any other request about a lock. If the connection in use
+ * is silent (for a quarter of the shortest ttl, at least 250 ms and at most 1 s) the server is
+ * asked on a second one, which takes its place if that is answered first.
  *
  * <p>A release is published on a channel of the resource; see {@link RedisKeyFormat}. Whoever waits
  * subscribes to it, on one more connection.

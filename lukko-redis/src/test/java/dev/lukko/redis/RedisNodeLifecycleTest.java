@@ -17,6 +17,9 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -174,6 +177,42 @@ class RedisNodeLifecycleTest {
       assertThat(grant(node, entry("a", "r"), 1)).isInstanceOf(dev.lukko.spi.NodeFault.class);
       assertThat(release(node, entry("a", "r"))).isInstanceOf(dev.lukko.spi.NodeFault.class);
       node.close();
+    }
+  }
+
+  @Test
+  void driverWarnsOfNothingWhenNodesAreClosedThatHaveWaitedOrCannotConnect() throws Exception {
+    try (RedisServer server = RedisServer.start();
+        LogTap log = LogTap.on("io")) {
+      RedisNode waited = RedisNode.connect(server.url());
+      CountDownLatch subscribed = new CountDownLatch(1);
+      waited.watch("r", subscribed::countDown).close();
+      waited.watch("s", subscribed::countDown);
+      assertThat(subscribed.await(30, TimeUnit.SECONDS)).isTrue();
+      waited.close();
+      int nobody = FreePort.find();
+      for (int i = 0; i < 60; i++) {
+        RedisNode down = RedisNode.connect("redis://127.0.0.1:" + nobody);
+        LockSupport.parkNanos(i * 600_000L); // near one of the attempts to connect, or not
+        down.close();
+      }
+      assertThat(log.warnings()).isEmpty();
+    }
+  }
+
+  @Test
+  void serverWithoutDurableWritesIsRemarkedOnOnceForEachOfItsRuns() {
+    try (RedisServer server = RedisServer.start();
+        LogTap log = LogTap.on("dev.lukko.redis")) {
+      for (int i = 0; i < 3; i++) {
+        RedisNode.connect(server.url()).close();
+      }
+      assertThat(log.all()).filteredOn(line -> line.contains("persists nothing")).hasSize(1);
+      server.restart();
+      for (int i = 0; i < 3; i++) {
+        RedisNode.connect(server.url()).close();
+      }
+      assertThat(log.all()).filteredOn(line -> line.contains("persists nothing")).hasSize(2);
     }
   }
 }

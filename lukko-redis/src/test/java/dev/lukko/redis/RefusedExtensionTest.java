@@ -34,6 +34,7 @@ class RefusedExtensionTest {
         RedisNode node = RedisNode.connect(server.url())) {
       server.store().values.put(KEY, "theirs");
       server.store().ttls.put(COUNTER, 900_000_000L);
+      server.requests(); // what connecting has sent
       assertThat(extend(node, MINE, TTL)).isInstanceOf(ExtendReply.HeldByOther.class);
       release(node, MINE); // behind whatever the extension has sent
       assertThat(server.requests()).containsExactly("extend", "release");

@@ -2,12 +2,15 @@ package dev.lukko.scenario;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.lukko.ClientClosedException;
 import dev.lukko.Lease;
 import dev.lukko.LockRequest;
+import dev.lukko.QuorumUnavailableException;
 import dev.lukko.memory.InMemoryNode;
 import dev.lukko.redlock.Redlock;
+import dev.lukko.spi.Failed;
 import dev.lukko.spi.ForwardingNode;
 import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantRequest;
@@ -18,6 +21,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** A node that has not told yet who it is when its client is built, acquires and goes away. */
@@ -73,6 +77,33 @@ class SlowNodeAtTheStartTest {
   }
 
   @Test
+  void callGoesOnWhileTheFirstConnectionIsBeingMade() {
+    slow.status =
+        NodeStatus.unreachable(Failed.NOT_CONNECTED + ": the first connection is being made");
+    try (Redlock client = Redlock.over(slow)) {
+      CompletableFuture<Lease> pending = client.acquireAsync(PATIENT);
+      await().until(() -> slow.questions.get() > 2);
+      assertThat(pending).isNotDone();
+
+      slow.status = NodeStatus.voting("slow");
+
+      assertThat(pending).succeedsWithin(Duration.ofSeconds(30));
+      pending.join().release();
+    }
+  }
+
+  @Test
+  void callFailsAtOnceWhenTheFirstConnectionIsRefused() {
+    slow.status = NodeStatus.unreachable("connection refused: by the test");
+    try (Redlock client = Redlock.over(slow)) {
+      assertThatThrownBy(() -> client.acquire(PATIENT))
+          .isInstanceOfSatisfying(
+              QuorumUnavailableException.class,
+              failure -> assertThat(failure.rounds()).isEqualTo(1));
+    }
+  }
+
+  @Test
   void grantOfACancelledCallIsNeverSent() {
     try (Redlock client = Redlock.over(slow)) {
       client.acquireAsync(PATIENT).cancel(true);
@@ -114,6 +145,8 @@ class SlowNodeAtTheStartTest {
   /** A node that tells who it is when the test says so. */
   private static final class SlowNode extends ForwardingNode {
     private final CompletableFuture<NodeStatus> told = new CompletableFuture<>();
+    private final AtomicInteger questions = new AtomicInteger();
+    private volatile NodeStatus status;
     private Runnable beforeGrant = () -> {};
     private int grants;
 
@@ -127,7 +160,9 @@ class SlowNodeAtTheStartTest {
 
     @Override
     public CompletionStage<NodeStatus> status() {
-      return told.copy();
+      questions.incrementAndGet();
+      NodeStatus known = status;
+      return known == null ? told.copy() : CompletableFuture.completedFuture(known);
     }
 
     @Override

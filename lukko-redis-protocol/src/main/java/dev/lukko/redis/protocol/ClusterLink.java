@@ -7,6 +7,7 @@ import dev.lukko.spi.NodeStatus;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -32,7 +33,7 @@ public final class ClusterLink implements Link, RedisLink.Cluster {
   private final AtomicReferenceArray<@Nullable Place> owners =
       new AtomicReferenceArray<>(HashSlots.SLOTS);
   private final CompletableFuture<Void> firstTry = new CompletableFuture<>();
-  private volatile long longestTtlMillis;
+  private volatile long shortestTtlMillis = Long.MAX_VALUE;
   private volatile boolean closed;
 
   /** Makes the link to one server, and begins to connect it. */
@@ -69,7 +70,7 @@ public final class ClusterLink implements Link, RedisLink.Cluster {
 
   private RedisLink linkTo(Place place) {
     RedisLink link = links.computeIfAbsent(place, unseen -> maker.connect(unseen, this));
-    link.noteTtl(longestTtlMillis);
+    link.noteTtl(shortestTtlMillis);
     if (closed) {
       var unused = link.close();
     }
@@ -181,6 +182,28 @@ public final class ClusterLink implements Link, RedisLink.Cluster {
     }
   }
 
+  /**
+   * A server that was given is tried for ever. One that was only named by others is forgotten; if
+   * it comes back, they name it again.
+   */
+  @Override
+  public void onLongOutage(RedisLink link) {
+    for (Map.Entry<Place, RedisLink> known : links.entrySet()) {
+      Place place = known.getKey();
+      if (known.getValue() == link && !seeds.contains(place) && links.remove(place, link)) {
+        for (int slot = 0; slot < HashSlots.SLOTS; slot++) {
+          Place owner = owners.get(slot);
+          if (place.equals(owner)) {
+            owners.compareAndSet(slot, owner, null);
+          }
+        }
+        List<PendingRelease> left = link.takeReleases();
+        var unused = link.close();
+        left.forEach(release -> onMisplaced(release.call()));
+      }
+    }
+  }
+
   /** A cluster has no marker, hence no admission. */
   @Override
   public @Nullable CompletableFuture<List<Object>> sendTo(String run, ScriptCall call) {
@@ -189,10 +212,10 @@ public final class ClusterLink implements Link, RedisLink.Cluster {
 
   @Override
   public void noteTtl(long ttlMillis) {
-    if (ttlMillis > longestTtlMillis) {
-      longestTtlMillis = ttlMillis; // a smaller one that wins a race is noted by the links
+    if (ttlMillis < shortestTtlMillis) {
+      shortestTtlMillis = ttlMillis; // a longer one that wins a race is set right by the next
+      links.values().forEach(link -> link.noteTtl(ttlMillis));
     }
-    links.values().forEach(link -> link.noteTtl(ttlMillis));
   }
 
   @Override

@@ -41,7 +41,7 @@ public final class Faults {
     }
     String message = message(cause);
     if (cause instanceof NotSentException) {
-      return new Failed("not sent: " + message, cause);
+      return new Failed(Failed.NOT_SENT + ": " + message, cause);
     }
     return new Unknown("connection lost: " + message, cause);
   }
@@ -84,6 +84,11 @@ public final class Faults {
   /** Whether the server has answered at all, be it with an error. */
   public static boolean isReply(@Nullable Throwable error) {
     return error == null || unwrap(error) instanceof ServerErrorException;
+  }
+
+  /** Whether the server will certainly never see the request. */
+  static boolean isNotSent(@Nullable Throwable error) {
+    return error != null && unwrap(error) instanceof NotSentException;
   }
 
   /** {@code OOM command not allowed ...} becomes {@code OOM: command not allowed ...}. */

@@ -64,6 +64,9 @@ final class LastReleases {
       send(current);
     } else if (current != null) {
       end.behind(current);
+    } else if (unshared.isUnderWay()) {
+      // The driver must not be ended while it makes a connection.
+      timers.schedule(this::giveUp, TimeUnit.MILLISECONDS.toNanos(LAST_TRY_MILLIS));
     } else {
       giveUp();
     }
@@ -108,13 +111,13 @@ final class LastReleases {
   void giveUp() {
     lock.lock();
     try {
-      int unsent = releases.takeAll().size();
-      if (unsent > 0) {
+      int open = releases.takeAll().size();
+      if (open > 0) {
         RedisLink.LOG.log(
             WARNING,
-            "{0} is closed with {1} releases unsent: entries of theirs end with their ttl",
+            "{0} is closed with {1} releases of open outcome: entries of theirs end with their ttl",
             name,
-            unsent);
+            open);
       }
       Wire last = unshared.take();
       if (last != null) {

@@ -17,7 +17,7 @@ public interface Link {
   /** Sends a request to that run of the server only; gives null if another one is there by now. */
   @Nullable CompletableFuture<List<Object>> sendTo(String run, ScriptCall call);
 
-  /** Remembers for how long entries of this client may live. */
+  /** Remembers how short the ttls are that this client asks for. */
   void noteTtl(long ttlMillis);
 
   /** Looks at the server; never fails. */

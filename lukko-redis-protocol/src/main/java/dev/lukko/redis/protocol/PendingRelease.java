@@ -1,28 +1,62 @@
 package dev.lukko.redis.protocol;
 
-/** A release whose outcome is open, and since when the server refuses it. */
-final class PendingRelease {
-  private final ScriptCall call;
-  private boolean refused;
-  private long refusedSinceNanos;
+import java.util.concurrent.TimeUnit;
 
-  PendingRelease(ScriptCall call) {
+/**
+ * A release whose outcome is open, and when it is sent again.
+ *
+ * <p>While its server cannot be reached it waits without a limit of time. Once the server has
+ * answered, whatever is applied before a ttl has passed expires or is found by a repetition, and
+ * nothing is applied later than that.
+ *
+ * <p>Not thread-safe; guarded by the lock of its {@link RedisLink}.
+ */
+final class PendingRelease {
+  private static final long FIRST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+  private static final long LONGEST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(5);
+  private static final long AFTER_FAULT_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+  private final ScriptCall call;
+  private final OpenEntry open;
+  private boolean answered;
+  private long answeredSinceNanos;
+  private long pauseNanos = FIRST_PAUSE_NANOS;
+  private long dueNanos = System.nanoTime();
+
+  PendingRelease(ScriptCall call, OpenEntry open) {
     this.call = call;
+    this.open = open;
   }
 
   ScriptCall call() {
     return call;
   }
 
-  void refused(long nowNanos) {
-    if (!refused) {
-      refused = true;
-      refusedSinceNanos = nowNanos;
+  OpenEntry open() {
+    return open;
+  }
+
+  /** It was not sent, or its reply never came. */
+  void failed(long nowNanos, boolean connectionEnded) {
+    dueNanos = connectionEnded ? nowNanos : nowNanos + AFTER_FAULT_NANOS;
+  }
+
+  /** The server has answered, which does not tell that all is over. */
+  void answered(long nowNanos) {
+    if (!answered) {
+      answered = true;
+      answeredSinceNanos = nowNanos;
     }
+    dueNanos = nowNanos + pauseNanos;
+    pauseNanos = Math.min(2 * pauseNanos, LONGEST_PAUSE_NANOS);
+  }
+
+  boolean isDue(long nowNanos) {
+    return dueNanos - nowNanos <= 0;
   }
 
   /** Whether whatever it is about must have expired by itself. */
-  boolean isPointless(long nowNanos, long longestTtlNanos) {
-    return refused && nowNanos - refusedSinceNanos >= longestTtlNanos;
+  boolean isPointless(long nowNanos) {
+    return answered && nowNanos - answeredSinceNanos >= open.ttlNanos();
   }
 }

@@ -30,6 +30,10 @@ public final class RedisLink implements Link {
   /** Where all parts of a link log. */
   static final System.Logger LOG = System.getLogger(RedisLink.class.getName());
 
+  private static final Notes NOTES = new Notes();
+  private static final long MIN_SILENCE_MILLIS = 250;
+  private static final long MAX_SILENCE_MILLIS = 1_000;
+
   /** What a server that belongs to a cluster leaves to the others. */
   public interface Cluster {
     /** A release that must go to another server. */
@@ -37,6 +41,9 @@ public final class RedisLink implements Link {
 
     /** The server is a replica of another one. */
     void onReplica(Place master);
+
+    /** The server could not be reached for a long time; it may have left the cluster. */
+    void onLongOutage(RedisLink link);
   }
 
   private final Connector connector;
@@ -57,12 +64,14 @@ public final class RedisLink implements Link {
   private final UnsharedWire unshared = new UnsharedWire();
   private final LinkReleases releases;
   private final LastReleases lastReleases;
+  private final Replacement replacement;
   private final Outage outage;
 
   // guarded by the lock, wire and down also read without it
   private volatile @Nullable Wire wire;
   private volatile NodeFault down =
       new Failed(Failed.NOT_CONNECTED + ": the first connection is being made");
+  private volatile long shortestTtlMillis = Long.MAX_VALUE;
   private Known known = Known.NOBODY;
 
   /**
@@ -90,7 +99,9 @@ public final class RedisLink implements Link {
     this.connectTimeout = connectTimeout;
     this.commandTimeout = commandTimeout;
     standing = new LinkStatus(wanders, markerKey, commandTimeout);
-    outage = new Outage(name);
+    outage = new Outage(name, timers);
+    replacement =
+        new Replacement(lock, connector, timers, markerKey, connectTimeout, commandTimeout);
     releases = new LinkReleases(lock, end, () -> wire, timers, cluster);
     lastReleases = new LastReleases(lock, end, releases, unshared, this::connect, timers, name);
   }
@@ -103,11 +114,12 @@ public final class RedisLink implements Link {
     } finally {
       lock.unlock();
     }
-    try {
-      var unused = connector.connect().toCompletableFuture().whenComplete(this::onTried);
-    } catch (RuntimeException e) {
-      onTried(null, e);
-    }
+    tryToConnect();
+  }
+
+  private void tryToConnect() {
+    CompletableFuture<ServerConnection> connecting = Elsewhere.begin(timers, connector::connect);
+    var unused = connecting.whenCompleteAsync(this::onTried, timers::execute);
   }
 
   @Override
@@ -122,7 +134,37 @@ public final class RedisLink implements Link {
 
   @Override
   public void noteTtl(long ttlMillis) {
-    releases.noteTtl(ttlMillis);
+    if (ttlMillis < shortestTtlMillis) {
+      shortestTtlMillis = ttlMillis; // a longer one that wins a race is set right by the next
+    }
+  }
+
+  private long longestSilenceNanos() {
+    return TimeUnit.MILLISECONDS.toNanos(
+        Math.max(MIN_SILENCE_MILLIS, Math.min(MAX_SILENCE_MILLIS, shortestTtlMillis / 4)));
+  }
+
+  /**
+   * The server is asked on a new connection while this one may still come back to life: if only the
+   * connection is dead, nobody waits for the command timeout. A server that hangs answers on
+   * neither, and keeps the one it has.
+   */
+  private void onSilent(Wire silent) {
+    replacement.begin((fresh, survey) -> replace(silent, fresh, survey));
+  }
+
+  private boolean replace(Wire silent, Wire fresh, Survey survey) {
+    boolean wanted =
+        wire == silent
+            && silent.isSilent()
+            && Standing.of(survey, wanders ? Known.NOBODY : known).state()
+                != NodeStatus.State.UNFIT;
+    if (wanted) {
+      LOG.log(INFO, "{0}: the connection has gone silent, another one takes its place", name);
+      onConnected(fresh, survey.facts());
+      var unused = silent.close(); // what is under way on it fails, and its releases are sent again
+    }
+    return wanted;
   }
 
   @Override
@@ -135,18 +177,16 @@ public final class RedisLink implements Link {
 
   @Override
   public CompletableFuture<List<Object>> sendRelease(ScriptCall call) {
-    PendingRelease release = new PendingRelease(call);
     lock.lock();
     try {
       Wire current = wire;
       if (current != null) {
-        return releases.send(current, release);
+        return releases.send(current, call);
       }
-      if (!end.hasBegun()) {
-        releases.keep(release);
-      }
-      NodeFault kept = new Unknown(down.detail() + "; the release is kept and sent later");
-      return CompletableFuture.failedFuture(new NodeFaultException(end.hasBegun() ? down : kept));
+      boolean kept = !end.hasBegun() && releases.keep(call);
+      return CompletableFuture.failedFuture(
+          new NodeFaultException(
+              kept ? new Unknown(down.detail() + "; the release is kept and sent later") : down));
     } finally {
       lock.unlock();
     }
@@ -177,7 +217,8 @@ public final class RedisLink implements Link {
       var unused =
           fresh
               .survey(markerKey, connectTimeout)
-              .whenComplete((survey, fault) -> onSurveyed(examined, survey, fault));
+              .whenCompleteAsync(
+                  (survey, fault) -> onSurveyed(examined, survey, fault), timers::execute);
     }
   }
 
@@ -232,10 +273,11 @@ public final class RedisLink implements Link {
 
   private void onConnected(Wire fresh, ServerFacts server) {
     fresh.onDisconnected(() -> onLost(fresh));
+    fresh.onSilent(this::longestSilenceNanos, () -> onSilent(fresh));
     // Before anybody else can use the connection: no new grant overtakes an old release.
     releases.sendPending(fresh);
     wire = fresh;
-    if (!known.run().equals(server.run()) && !server.note().isEmpty()) {
+    if (!server.note().isEmpty() && NOTES.isFirst(server.run())) {
       LOG.log(INFO, "{0}: {1}", name, server.note());
     }
     known = new Known(server.run(), fresh.lastReplyNanos());
@@ -265,6 +307,9 @@ public final class RedisLink implements Link {
       return;
     }
     down = reason;
+    if (cluster != null && outage.isLong()) {
+      timers.execute(() -> cluster.onLongOutage(this));
+    }
     long delayMillis = outage.goesOn(reason.detail());
     timers.schedule(this::reconnect, TimeUnit.MILLISECONDS.toNanos(delayMillis));
   }
@@ -275,10 +320,21 @@ public final class RedisLink implements Link {
       if (end.hasBegun()) {
         return;
       }
+      unshared.connecting(); // with the same lock, so that the end waits for it
     } finally {
       lock.unlock();
     }
-    connect();
+    tryToConnect();
+  }
+
+  /** Gives the releases that are kept, for the servers that have their slots now. */
+  List<PendingRelease> takeReleases() {
+    lock.lock();
+    try {
+      return releases.takeAll();
+    } finally {
+      lock.unlock();
+    }
   }
 
   @Override
@@ -328,6 +384,6 @@ public final class RedisLink implements Link {
       lock.unlock();
       firstTry.complete(null);
     }
-    return end.over();
+    return CompletableFuture.allOf(end.over(), replacement.end());
   }
 }

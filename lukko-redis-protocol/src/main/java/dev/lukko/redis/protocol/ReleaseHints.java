@@ -187,12 +187,8 @@ public final class ReleaseHints {
       return;
     }
     connecting = true;
-    try {
-      attempt =
-          connector.get().toCompletableFuture().handle(this::onTried).thenCompose(ended -> ended);
-    } catch (RuntimeException e) { // the driver was shut down
-      onTried(null, e);
-    }
+    CompletableFuture<HintConnection> made = Elsewhere.begin(timers, connector);
+    attempt = made.handleAsync(this::onTried, timers::execute).thenCompose(ended -> ended);
   }
 
   /** Completes when nothing of the attempt is left to be ended. */
@@ -256,7 +252,7 @@ public final class ReleaseHints {
       backoffMillis = MIN_BACKOFF_MILLIS;
       if (outageIsLogged) {
         outageIsLogged = false;
-        LOG.log(INFO, "{0} gives hints about releases again", name);
+        timers.execute(() -> LOG.log(INFO, "{0} gives hints about releases again", name));
       }
     } finally {
       lock.unlock();
@@ -298,11 +294,13 @@ public final class ReleaseHints {
   private void logOutage(String reason) {
     if (!outageIsLogged && !closed) {
       outageIsLogged = true;
-      LOG.log(
-          WARNING,
-          "{0} gives no hints about releases, so waiting calls ask it once a second: {1}",
-          name,
-          reason);
+      timers.execute(
+          () ->
+              LOG.log(
+                  WARNING,
+                  "{0} gives no hints about releases, so waiting calls ask it once a second: {1}",
+                  name,
+                  reason));
     }
   }
 

@@ -62,6 +62,11 @@ final class Replies {
         : new ExtendReply.Missing();
   }
 
+  /** The server's time in the answer that an entry is missing; zero if it does not tell. */
+  static long missingAtMillis(List<Object> reply) {
+    return reply.size() > 1 ? number(reply, 1) : 0;
+  }
+
   static ReleaseReply release(List<Object> reply) {
     long code = number(reply, 0);
     return code >= YES

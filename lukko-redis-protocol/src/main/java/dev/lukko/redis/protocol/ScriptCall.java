@@ -22,6 +22,9 @@ public final class ScriptCall {
   private final UnaryOperator<String> filling;
   private final ReentrantLock lock = new ReentrantLock();
   private boolean withdrawn;
+  private @Nullable OpenEntry open;
+  private volatile @Nullable Wire sentOn;
+  private volatile boolean answered;
 
   /** A request that needs no marker. */
   public ScriptCall(Script script, String owner, String[] keys, String... arguments) {
@@ -61,6 +64,38 @@ public final class ScriptCall {
       String[] keys,
       String... arguments) {
     return new ScriptCall(script, owner, marker, filled, filling, keys, arguments);
+  }
+
+  /** The same release, of an entry that may be at the server. */
+  ScriptCall releasing(@Nullable OpenEntry entry) {
+    open = entry;
+    return this;
+  }
+
+  /** What a release is about; null if nothing of it can be at the server. */
+  @Nullable OpenEntry open() {
+    return open;
+  }
+
+  /** It is about to be sent, perhaps after another server has sent it on. */
+  void sentOn(Wire wire) {
+    answered = false;
+    sentOn = wire;
+  }
+
+  /** The server has dealt with it, or will never see it. */
+  void answered() {
+    answered = true;
+  }
+
+  boolean isAnswered() {
+    return answered;
+  }
+
+  /** Whether it may be applied behind what is answered on that connection. */
+  boolean mayFollow(Wire wire) {
+    Wire on = sentOn;
+    return on != null && on != wire && !answered;
   }
 
   public Script script() {

@@ -13,6 +13,7 @@ import dev.lukko.spi.LockNode;
 import dev.lukko.spi.NodeFault;
 import dev.lukko.spi.NodeStatus;
 import dev.lukko.spi.ReleaseReply;
+import dev.lukko.spi.Unknown;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -20,8 +21,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -46,10 +45,7 @@ public final class ScriptedNode implements LockNode {
   private final @Nullable ReleaseHints hints;
   private final Supplier<CompletableFuture<Void>> closeDriver;
 
-  /** By owner: what may have to be sent again with its script's text. */
-  private final ConcurrentMap<String, ScriptCall> granting = new ConcurrentHashMap<>();
-
-  private final ConcurrentMap<String, ScriptCall> repairing = new ConcurrentHashMap<>();
+  private final OpenEntries entries = new OpenEntries();
 
   private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -95,8 +91,23 @@ public final class ScriptedNode implements LockNode {
     if (hints != null && !hints.isIdle()) {
       entry.resources().forEach(resource -> hints.asking(format.channel(resource)));
     }
-    return create(
-        call, granting, list -> Replies.grant(list, call.keys(), link::statusOf), fault -> fault);
+    OpenEntry open = entries.granting(entry, call, request.ttlMillis());
+    return link.send(call)
+        .handle(
+            (list, error) -> {
+              GrantReply reply =
+                  replyOf(
+                      list,
+                      error,
+                      sent -> Replies.grant(sent, call.keys(), link::statusOf),
+                      fault -> fault);
+              if (reply instanceof GrantReply.Granted) {
+                open.livesFor(request.ttlMillis());
+              } else if (!(reply instanceof Unknown)) {
+                open.close();
+              }
+              return reply;
+            });
   }
 
   private ScriptCall grantCall(GrantRequest request) {
@@ -159,27 +170,52 @@ public final class ScriptedNode implements LockNode {
                 Script.EXTEND, entry.owner(), commonKeys(entry), entry.owner(), ttl, keep)
             : call(Script.EXTEND, entry, ttl, keep);
     link.noteTtl(ttlMillis);
-    return reply(link.send(call), list -> Replies.extend(list, call.keys()), fault -> fault);
+    return reply(
+        link.send(call),
+        list -> {
+          ExtendReply reply = Replies.extend(list, call.keys());
+          OpenEntry open = entries.get(entry);
+          if (reply instanceof ExtendReply.Missing) {
+            entries.missing(entry, Replies.missingAtMillis(list), ttlMillis);
+          } else if (open != null) {
+            open.livesFor(ttlMillis);
+          }
+          return reply;
+        },
+        fault -> fault);
   }
 
   @Override
   public CompletionStage<ExtendReply> repair(LockEntry entry, long ttlMillis, long counter) {
+    OpenEntry open = entries.opened(entry);
     ScriptCall call =
         call(
             Script.REPAIR,
             entry,
             Long.toString(storable(ttlMillis)),
             Long.toString(keepMillis(ttlMillis)),
-            Long.toString(counter));
+            Long.toString(counter),
+            Long.toString(open.repairableUntilMillis(storable(ttlMillis))));
     link.noteTtl(ttlMillis);
-    return create(call, repairing, list -> Replies.extend(list, call.keys()), fault -> fault);
+    open.repairing(call);
+    open.livesFor(ttlMillis);
+    return reply(
+        link.send(call),
+        list -> {
+          open.livesFor(ttlMillis);
+          return Replies.extend(list, call.keys());
+        },
+        fault -> fault);
   }
 
   @Override
   public CompletionStage<ReleaseReply> release(LockEntry entry) {
-    withdraw(granting.get(entry.owner()));
-    withdraw(repairing.get(entry.owner()));
-    return reply(link.sendRelease(releaseCall(entry)), Replies::release, fault -> fault);
+    OpenEntry open = entries.get(entry);
+    if (open != null) {
+      open.withdraw(); // what waits to be sent again with its script's text must not follow
+    }
+    return reply(
+        link.sendRelease(releaseCall(entry).releasing(open)), Replies::release, fault -> fault);
   }
 
   private ScriptCall releaseCall(LockEntry entry) {
@@ -231,27 +267,6 @@ public final class ScriptedNode implements LockNode {
   @Override
   public Watch watch(String resource, Runnable hint) {
     return hints == null ? () -> {} : hints.watch(format.channel(resource), hint);
-  }
-
-  private <T> CompletionStage<T> create(
-      ScriptCall call,
-      ConcurrentMap<String, ScriptCall> underWay,
-      Function<List<Object>, T> read,
-      Function<NodeFault, T> fail) {
-    underWay.put(call.owner(), call);
-    return link.send(call)
-        .handle(
-            (list, error) -> {
-              underWay.remove(call.owner(), call);
-              return replyOf(list, error, read, fail);
-            });
-  }
-
-  /** A call that waits to be sent again with its script's text must not come after a release. */
-  private static void withdraw(@Nullable ScriptCall call) {
-    if (call != null) {
-      call.withdraw();
-    }
   }
 
   private ScriptCall call(Script script, LockEntry entry, String... rest) {
@@ -315,6 +330,18 @@ public final class ScriptedNode implements LockNode {
     } catch (RuntimeException garbage) {
       return fail.apply(Faults.ofRequest(garbage));
     }
+  }
+
+  /**
+   * Sends one request the whole way that finds nothing and changes nothing: the release of an owner
+   * that holds nothing, at the key that every user of locks may read.
+   */
+  public CompletableFuture<Void> warmUp() {
+    String[] key = {format.marker()};
+    ScriptCall call = new ScriptCall(Script.RELEASE, "", key, "nobody", format.channel("nobody"));
+    CompletableFuture<Void> answered = new CompletableFuture<>();
+    var unused = link.send(call).whenComplete((list, error) -> answered.complete(null));
+    return answered;
   }
 
   /** Ends the connections; completes when the driver has ended too. Gives null the second time. */

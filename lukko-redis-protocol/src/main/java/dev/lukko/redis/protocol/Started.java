@@ -5,35 +5,53 @@ import static java.lang.System.Logger.Level.WARNING;
 import dev.lukko.spi.LockNode;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 
 /**
  * A node that has begun to connect.
  *
  * @param node the node, which may be used at once
  * @param link its way to the server
+ * @param warmUp sends one request the whole way, and completes with its reply or its failure
  */
-public record Started<N extends LockNode>(N node, Link link) {
+public record Started<N extends LockNode>(
+    N node, Link link, Supplier<CompletableFuture<Void>> warmUp) {
   private static final System.Logger LOG = System.getLogger(Started.class.getName());
 
-  /** Waits until the first attempt to connect has ended, in whichever way, or the time is over. */
+  /**
+   * Waits until the first attempt to connect has ended, in whichever way, or the time is over. A
+   * first request has gone the whole way by then: what a process does once for each class, and a
+   * server once for each script, is not counted as the time of a lock.
+   */
   public N await(Duration timeout) {
-    await(timeout.toNanos());
+    await(ready(), timeout.toNanos());
     return node;
   }
 
   /** Waits for all of them as {@link #await(Duration)} does, for no longer than the one timeout. */
   public static <N extends LockNode> List<N> awaitAll(List<Started<N>> started, Duration timeout) {
     long deadlineNanos = System.nanoTime() + timeout.toNanos();
-    started.forEach(each -> each.await(deadlineNanos - System.nanoTime()));
+    List<CompletableFuture<Void>> ready = started.stream().map(Started::ready).toList();
+    for (int i = 0; i < ready.size(); i++) {
+      started.get(i).await(ready.get(i), deadlineNanos - System.nanoTime());
+    }
     return started.stream().map(Started::node).toList();
   }
 
-  private void await(long nanos) {
+  private CompletableFuture<Void> ready() {
+    return link.firstTry()
+        .thenCompose(
+            tried ->
+                link.isConnected() ? warmUp.get() : CompletableFuture.<Void>completedFuture(null));
+  }
+
+  private void await(CompletableFuture<Void> ready, long nanos) {
     try {
-      link.firstTry().get(nanos, TimeUnit.NANOSECONDS);
+      ready.get(nanos, TimeUnit.NANOSECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (ExecutionException | TimeoutException e) {

@@ -10,6 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +35,8 @@ public final class Wire {
   private final AtomicInteger unsettled = new AtomicInteger();
   private volatile boolean disconnected;
   private volatile long lastReplyNanos = System.nanoTime();
+  private volatile long askedNanos;
+  private volatile @Nullable Silence silence;
   private volatile @Nullable ServerFacts server;
 
   public Wire(ServerConnection connection, Scheduler timers, Duration commandTimeout) {
@@ -86,6 +89,30 @@ public final class Wire {
     connection.onDisconnected(action);
   }
 
+  /**
+   * Watches for silence: nothing has come from the server for so long though it was asked.
+   *
+   * @param action called then, in a thread of the timers, and again after each further such time
+   */
+  void onSilent(LongSupplier boundNanos, Runnable action) {
+    silence = new Silence(timers, boundNanos, this::quietNanos, action);
+  }
+
+  /** Whether the server has been silent for too long by now. */
+  boolean isSilent() {
+    Silence watched = silence;
+    return watched != null && watched.isTooLong();
+  }
+
+  /** For how long the server has been silent; zero if no reply is outstanding. */
+  private long quietNanos() {
+    if (outstanding.get() == 0 || closing.get()) {
+      return 0;
+    }
+    long nowNanos = System.nanoTime();
+    return Math.max(1, Math.min(nowNanos - lastReplyNanos, nowNanos - askedNanos));
+  }
+
   public boolean isOpen() {
     return connection.isOpen();
   }
@@ -118,7 +145,8 @@ public final class Wire {
     if (call.script().creates() && outstanding.get() >= MAX_OUTSTANDING) {
       reply.completeExceptionally(
           new NodeFaultException(
-              new Failed("not sent: " + MAX_OUTSTANDING + " requests wait for this server")));
+              new Failed(
+                  Failed.NOT_SENT + ": " + MAX_OUTSTANDING + " requests wait for this server")));
       return reply;
     }
     unsettled.incrementAndGet();
@@ -130,6 +158,7 @@ public final class Wire {
             });
     try {
       Timer timeout = startTimer(reply, commandTimeout);
+      call.sentOn(this);
       sendDigest(call, reply, timeout);
     } catch (RuntimeException e) { // the driver was shut down
       reply.completeExceptionally(new NodeFaultException(Faults.ofRequest(e)));
@@ -147,7 +176,7 @@ public final class Wire {
             sendText(call, reply, timeout);
           } else {
             timeout.cancel();
-            settle(reply, value, error);
+            settle(call, reply, value, error);
           }
         });
   }
@@ -164,10 +193,11 @@ public final class Wire {
                         (value, error) -> {
                           ended(error);
                           timeout.cancel();
-                          settle(reply, value, error);
+                          settle(call, reply, value, error);
                         }));
     if (!sent) {
       timeout.cancel();
+      call.answered();
       reply.completeExceptionally(
           new NodeFaultException(
               new Failed(
@@ -181,7 +211,14 @@ public final class Wire {
       ScriptCall call,
       boolean withText,
       BiConsumer<@Nullable List<Object>, @Nullable Throwable> then) {
+    if (outstanding.get() == 0) {
+      askedNanos = System.nanoTime();
+    }
     outstanding.incrementAndGet();
+    Silence watched = silence;
+    if (watched != null) {
+      watched.asked();
+    }
     connection.send(call, run(), withText, then);
   }
 
@@ -193,9 +230,13 @@ public final class Wire {
   }
 
   private static void settle(
+      ScriptCall call,
       CompletableFuture<List<Object>> reply,
       @Nullable List<Object> value,
       @Nullable Throwable error) {
+    if (Faults.isReply(error) || Faults.isNotSent(error)) {
+      call.answered();
+    }
     if (value != null) {
       reply.complete(value);
     } else {

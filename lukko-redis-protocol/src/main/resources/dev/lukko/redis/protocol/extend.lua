@@ -3,7 +3,7 @@
 -- KEYS     entries, counters
 -- ARGV     1 owner, 2 mode, 3 n, 4 ttl ms, 5 retention of the counters in ms, at least ttl
 -- returns  { 1 }                                         extended
---          { 0 }                                         an entry is missing, nothing changed
+--          { 0, now ms }                                 an entry is missing, nothing changed
 --          { 2, 0, index, kind, holder, remaining ms }   held by another, nothing changed
 
 local ttl, retention = tonumber(ARGV[4]), tonumber(ARGV[5])
@@ -13,7 +13,7 @@ if other then
   return { 2, 0, other[1], other[2], other[3], other[4] }
 end
 if mine < resources then
-  return { 0 }
+  return { 0, now }
 end
 for i = 1, resources do
   prolong(KEYS[i], ttl)

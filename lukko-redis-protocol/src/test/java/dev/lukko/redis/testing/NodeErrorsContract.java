@@ -177,12 +177,16 @@ public abstract class NodeErrorsContract {
 
   @Test
   void serverThatIsDownFailsAtOnceWithTheCause() {
+    granted(node, entry("before", "s"), 5);
     server.kill();
     await().until(() -> failedWith(grant(node, entry("a", "r"), 5), "connection refused: "));
     assertThat(extend(node, entry("a", "r"), TTL)).isInstanceOf(Failed.class);
-    assertThat(release(node, entry("a", "r")))
+    assertThat(release(node, entry("before", "s")))
         .isInstanceOfSatisfying(
             Unknown.class, unknown -> assertThat(unknown.detail()).contains("kept"));
+    assertThat(release(node, entry("a", "r")))
+        .as("what was never sent need not be released")
+        .isInstanceOf(Failed.class);
     assertThat(node.inspect("r").toCompletableFuture()).failsWithin(Requests.BOUND);
     assertThat(node.toString()).contains("not connected");
   }
