@@ -28,7 +28,7 @@ import org.postgresql.PGStatement;
  * <p>One statement runs at a time, under {@link #mutex}; the table of local holds is guarded by it
  * too, so the exclusion between the threads of this process and the server's answer are one step.
  * Every failure of the connection, and every doubt about it, ends the session: the server then
- * frees what it held, and {@code onEnd} is told, once.
+ * frees what it held, and {@code onEnd} is called, once.
  */
 final class AdvisorySession {
 
@@ -300,7 +300,7 @@ final class AdvisorySession {
         });
   }
 
-  /** Writes down who holds what, for people; a failure is no failure of the lock. */
+  /** Writes down who holds what, human-readable; a failure is no failure of the lock. */
   void publish(List<Hold> unpublished) throws SQLException {
     call(
         () -> {

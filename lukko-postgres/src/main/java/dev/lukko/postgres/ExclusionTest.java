@@ -60,8 +60,9 @@ final class ExclusionTest {
                 + call
                 + " was "
                 + !expected
-                + ". This is no PostgreSQL, or these functions were replaced. Use table leases"
-                + " (JdbcNode)");
+                + ". This is no PostgreSQL, or these functions were replaced, or the DataSource"
+                + " gives connections to different databases. Use table leases (JdbcNode) where"
+                + " there are no such locks");
       }
     }
   }

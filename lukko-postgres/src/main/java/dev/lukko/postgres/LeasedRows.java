@@ -63,7 +63,7 @@ public final class LeasedRows {
    * Puts a row back after a delay that doubles each time; after the last attempt it becomes a dead
    * letter.
    *
-   * @param error why, for people; cut to 2000 characters
+   * @param error why, in human-readable form; cut to 2000 characters
    * @return false if its lease had ended and another has it: nothing is changed
    */
   public boolean fail(QueueRow row, String error) {

@@ -44,7 +44,7 @@ final class PoolerCheck {
                 + server
                 + " was handed on while its connection was open; PgBouncer with pool_mode ="
                 + " transaction or statement does that). A session lock taken through it stays"
-                + " with whoever gets the session next. Connect to the server directly, or to a"
+                + " with the client that gets the session next. Connect to the server directly, or to a"
                 + " pool in session mode");
       }
     }

@@ -255,6 +255,11 @@ final class QueueSql {
                 + " IS NOT NULL");
   }
 
+  /** Whether the table is the application's, which fills it itself. */
+  boolean isForeign() {
+    return table.queue == null;
+  }
+
   /** What the ledger calls this queue. */
   String ledgerName() {
     return table.queue == null ? table.table : queue;

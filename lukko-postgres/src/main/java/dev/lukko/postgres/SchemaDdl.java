@@ -44,7 +44,7 @@ final class SchemaDdl {
           """,
           """
           COMMENT ON TABLE ${s}.lock_holder IS
-            'Who holds which advisory lock, for people; believed only while pg_locks agrees'
+            'Who holds which advisory lock, human-readable; believed only while pg_locks agrees'
           """,
           """
           CREATE TABLE IF NOT EXISTS ${s}.queue (
@@ -125,7 +125,7 @@ final class SchemaDdl {
           )
           """,
           """
-          COMMENT ON TABLE ${s}.job_run IS 'The history of jobs, for people; may be deleted'
+          COMMENT ON TABLE ${s}.job_run IS 'The history of jobs, human-readable; may be deleted'
           """,
           """
           CREATE TABLE IF NOT EXISTS ${s}.schema_version (

@@ -10,6 +10,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
 
 /** Opens sessions that are fit to hold locks, and refuses the others with the reason. */
 final class SessionOpener {
@@ -29,7 +30,7 @@ final class SessionOpener {
              (SELECT setting::bigint FROM pg_settings WHERE name = 'statement_timeout'),
              coalesce((SELECT setting::bigint FROM pg_settings
                        WHERE name = 'idle_session_timeout'), 0),
-             pg_backend_pid()
+             pg_backend_pid(), current_database()
       """;
 
   private final PgConnector connector;
@@ -41,6 +42,7 @@ final class SessionOpener {
   private final PlatformCalls calls;
   private final Scheduler scheduler;
   private volatile boolean excludes;
+  private volatile @Nullable String database;
 
   SessionOpener(
       PgConnector connector,
@@ -63,7 +65,7 @@ final class SessionOpener {
   /**
    * Opens a session.
    *
-   * @param onEnd is told once when the session has ended other than by {@code close}
+   * @param onEnd is called once when the session has ended other than by {@code close}
    * @throws SQLException if no connection could be opened
    * @throws UnsuitableDatabaseException if it could, but must not carry locks
    */
@@ -89,6 +91,22 @@ final class SessionOpener {
     }
   }
 
+  /** The locks of one database say nothing about those of another. */
+  private void refuseAnotherDatabase(String found) {
+    String first = database;
+    if (first == null) {
+      database = found;
+    } else if (!first.equals(found)) {
+      throw new UnsuitableDatabaseException(
+          "the connection leads to database "
+              + found
+              + ", and the first one of this client led to "
+              + first
+              + ": does the DataSource choose by the thread or the tenant? Give each database a"
+              + " client of its own");
+    }
+  }
+
   private AdvisorySession.Opened prepare(Connection connection, boolean pooled)
       throws SQLException {
     String nonce = UUID.randomUUID().toString();
@@ -106,6 +124,7 @@ final class SessionOpener {
       serverLimitMillis = facts.getLong(2);
       idleLimit = Duration.ofMillis(facts.getLong(3));
       pid = facts.getInt(4);
+      refuseAnotherDatabase(facts.getString(5));
     }
     // Below the timeout of the socket, so that a slow statement ends with an error of the server
     // on a session that lives, and not with a broken connection.

@@ -104,6 +104,7 @@ public final class SkipLockedQueue implements AutoCloseable {
    *     is running; nothing is written
    */
   public long enqueue(QueueJob job) {
+    ensureOurTable();
     return database.call(
         "Use enqueue(connection, job) to put a job into that transaction, or give the queue the"
             + " DataSource behind the proxy.",
@@ -121,11 +122,21 @@ public final class SkipLockedQueue implements AutoCloseable {
    * may be worked on in either order, though never at the same time.
    */
   public long enqueue(Connection connection, QueueJob job) {
+    ensureOurTable();
     try (PreparedStatement statement = connection.prepareStatement(sql.insert)) {
       bind(statement, job);
       return id(statement.executeQuery());
     } catch (SQLException failure) {
       throw new LockException("a job could not be put into queue " + name, failure);
+    }
+  }
+
+  private void ensureOurTable() {
+    if (sql.isForeign()) {
+      throw new IllegalStateException(
+          "table "
+              + sql.ledgerName()
+              + " is the application's own; put rows into it by an INSERT of your own");
     }
   }
 

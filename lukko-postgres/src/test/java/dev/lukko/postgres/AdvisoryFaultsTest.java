@@ -19,11 +19,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.postgresql.ds.PGSimpleDataSource;
 
 /** What goes wrong in the field with session locks, each on a real server. */
 @ExtendWith(PostgresServer.Shared.class)
@@ -517,5 +520,46 @@ class AdvisoryFaultsTest {
     assertThatThrownBy(() -> database.locks().build())
         .isInstanceOf(UnsuitableDatabaseException.class)
         .hasMessageContaining("do not exclude");
+  }
+
+  @Test
+  void sessionInAnotherDatabaseThanTheFirstIsRefused(PostgresServer server) throws Exception {
+    Database first = server.database();
+    Database second = server.database();
+    AtomicReference<Database> tenant = new AtomicReference<>(first);
+    List<Connection> opened = new ArrayList<>();
+    PGSimpleDataSource byTenant =
+        new PGSimpleDataSource() {
+          private static final long serialVersionUID = 1L;
+
+          @Override
+          public Connection getConnection() throws SQLException {
+            Connection connection = tenant.get().connect();
+            opened.add(connection);
+            return connection;
+          }
+        };
+    try (PostgresAdvisoryLocks locks = first.locks().dataSource(byTenant).build()) {
+      locks.acquire("a", TTL).close();
+      tenant.set(second);
+      opened.get(0).close();
+      assertThatThrownBy(() -> locks.tryAcquire("a", TTL))
+          .isInstanceOf(UnsuitableDatabaseException.class)
+          .hasMessageContaining(first.name())
+          .hasMessageContaining(second.name());
+    }
+    AtomicInteger connections = new AtomicInteger();
+    PGSimpleDataSource inTurns =
+        new PGSimpleDataSource() {
+          private static final long serialVersionUID = 1L;
+
+          @Override
+          public Connection getConnection() throws SQLException {
+            return (connections.getAndIncrement() % 2 == 0 ? first : second).connect();
+          }
+        };
+    assertThatThrownBy(() -> PostgresAdvisoryLocks.over(inTurns))
+        .isInstanceOf(UnsuitableDatabaseException.class)
+        .hasMessageContaining("different databases");
   }
 }

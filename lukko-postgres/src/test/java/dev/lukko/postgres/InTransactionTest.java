@@ -215,34 +215,6 @@ class InTransactionTest {
     }
   }
 
-  @Test
-  void budgetOfAWaitIsForAllNamesTogether() throws Exception {
-    try (Connection three = database.connect()) {
-      three.setAutoCommit(false);
-      // Locked in the order of their numbers; whichever comes second is never free.
-      List<String> names =
-          TransactionLocks.sorted(List.of(LockKey.of("lukko", "a"), LockKey.of("lukko", "b")))
-              .stream()
-              .map(LockKey::name)
-              .toList();
-      locks.inTransaction(two, names.get(0));
-      locks.inTransaction(three, names.get(1));
-      CompletableFuture<Long> waiting =
-          CompletableFuture.supplyAsync(
-              () -> locks.inTransaction(one, names, Duration.ofSeconds(2)));
-      await()
-          .until(
-              () ->
-                  database.number(
-                          "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"
-                              + " AND NOT granted")
-                      > 0);
-      two.commit();
-      assertThatThrownBy(waiting::get).hasCauseInstanceOf(LockBusyException.class);
-      three.rollback();
-    }
-  }
-
   @ParameterizedTest
   @ValueSource(strings = {"read uncommitted", "read committed"})
   void transactionsThatLockReadTheMaximumAndInsertTheNextGetDifferentNumbers(String level)

@@ -92,8 +92,7 @@ class QueueOnASilentWireTest {
   void listenerWhoseConnectionIsHalfOpenIsReplacedAndNotWaitedForUntilTheNextPoll()
       throws Exception {
     CompletableFuture<Boolean> worker = workerThatIsListenedFor();
-    wire.cut();
-    wire.mend(); // Nothing tells the listener that its own connection is dead.
+    wire.lose(); // Nothing tells the listener that its own connection is dead.
     queue.enqueue(QueueJob.of("x"));
     assertThat(worker.get(FAR_BEYOND_EVERY_BOUND, TimeUnit.SECONDS)).isTrue();
   }

@@ -352,6 +352,9 @@ class SkipLockedQueueTest {
     assertThatThrownBy(() -> queue.lease(1, Duration.ofMinutes(1)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("lease");
+    assertThatThrownBy(() -> queue.enqueue(QueueJob.of("x")))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("orders is the application's own");
     assertThatThrownBy(() -> QueueTable.of("orders; drop table orders"))
         .isInstanceOf(IllegalArgumentException.class);
   }

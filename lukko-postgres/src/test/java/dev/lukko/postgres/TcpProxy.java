@@ -8,6 +8,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** A wire to the server that can be cut without either side being told. */
 final class TcpProxy implements AutoCloseable {
@@ -16,6 +17,7 @@ final class TcpProxy implements AutoCloseable {
   private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
   private volatile boolean cut;
   private volatile long delayMillis;
+  private final AtomicInteger lost = new AtomicInteger();
 
   TcpProxy(int target) throws IOException {
     this.target = target;
@@ -30,6 +32,11 @@ final class TcpProxy implements AutoCloseable {
   /** From now on nothing passes, in either direction; the sockets stay open. */
   void cut() {
     cut = true;
+  }
+
+  /** What is open now is dead, and neither side is told; new connections pass. */
+  void lose() {
+    lost.incrementAndGet();
   }
 
   /** From now on each message to the server is on its way for so long. */
@@ -62,8 +69,9 @@ final class TcpProxy implements AutoCloseable {
         OutputStream out = to.getOutputStream()) {
       byte[] buffer = new byte[8192];
       boolean dead = false;
+      int born = lost.get();
       for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
-        dead |= cut;
+        dead |= cut || lost.get() != born;
         if (slow && delayMillis > 0) {
           Thread.sleep(delayMillis);
         }
