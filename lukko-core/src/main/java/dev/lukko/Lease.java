@@ -29,7 +29,8 @@ public interface Lease extends AutoCloseable {
 
   /**
    * A positive number that is higher than that of every earlier grant of any of the {@linkplain
-   * #resources() resources}. It never changes during a hold.
+   * #resources() resources}; only shared holds may have a number together. It never changes during
+   * a hold.
    */
   long fencingToken();
 

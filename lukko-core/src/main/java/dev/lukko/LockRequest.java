@@ -228,8 +228,10 @@ public final class LockRequest {
     }
 
     /**
-     * Asks for a shared (reader's) hold, which excludes exclusive holders only. Not every store can
-     * do this; one that cannot refuses the request before any I/O.
+     * Asks for a shared (reader's) hold, which excludes exclusive holders only. Its fencing token
+     * is above that of every earlier exclusive hold and below that of every later one; other shared
+     * holds may have the same one, so it must not be used to tell holders apart. Not every store
+     * can do this; one that cannot refuses the request before any I/O.
      */
     public Builder shared(boolean shared) {
       this.shared = shared;

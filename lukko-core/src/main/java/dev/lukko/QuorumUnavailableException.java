@@ -14,7 +14,7 @@ public final class QuorumUnavailableException extends LockNotAcquiredException {
    * @param quorum how many nodes are needed
    */
   public QuorumUnavailableException(Attempt attempt, int quorum) {
-    super(
+    this(
         "no quorum for lock "
             + attempt.resources()
             + ": "
@@ -22,6 +22,36 @@ public final class QuorumUnavailableException extends LockNotAcquiredException {
             + " of "
             + attempt.answers().size()
             + " nodes answered, "
+            + quorum
+            + " needed",
+        attempt);
+  }
+
+  private QuorumUnavailableException(String what, Attempt attempt) {
+    super(what, attempt);
+  }
+
+  /**
+   * An error for a quorum of nodes that granted the lock, too few of which then answered when they
+   * were asked to agree to its fencing token.
+   *
+   * @param attempt what was tried, with the answers about the token
+   * @param token the number that was asked for
+   * @param agreed how many nodes agreed to it
+   * @param quorum how many are needed
+   */
+  public static QuorumUnavailableException ofToken(
+      Attempt attempt, long token, int agreed, int quorum) {
+    return new QuorumUnavailableException(
+        "no quorum for the fencing token of lock "
+            + attempt.resources()
+            + ", which a quorum had granted: "
+            + agreed
+            + " of "
+            + attempt.answers().size()
+            + " nodes agreed to "
+            + token
+            + ", "
             + quorum
             + " needed",
         attempt);

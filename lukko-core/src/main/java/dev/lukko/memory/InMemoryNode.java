@@ -132,12 +132,14 @@ public final class InMemoryNode implements LockNode {
       }
       return new GrantReply.Granted(wanted.get(0).numberOf(entry.owner()));
     }
-    long counter = Math.max(request.proposal(), highest + 1);
+    boolean joins =
+        entry.shared() && wanted.stream().allMatch(slot -> slot.readersMayHave(highest));
+    long counter = joins ? highest : Math.max(request.proposal(), highest + 1);
     if (counter > GrantRequest.MAX_COUNTER) {
       return new Failed("COUNTER: the counter of " + entry.resources() + " has reached its end");
     }
     for (MemorySlot slot : wanted) {
-      slot.put(entry, MemorySlot.expiry(now, request.ttlMillis()), counter);
+      slot.grant(entry, MemorySlot.expiry(now, request.ttlMillis()), counter);
       slot.granted(now);
       if (ticket != null) {
         slot.line.leave(ticket);
@@ -154,11 +156,11 @@ public final class InMemoryNode implements LockNode {
           if (!wanted.stream().allMatch(slot -> slot.holds(entry.owner()))) {
             return new ConfirmReply.NotHeld();
           }
-          long highest = highestCounter(wanted);
-          if (highest >= counter) {
-            return new ConfirmReply.Higher(highest);
+          long lowest = entry.shared() ? ownNumber(wanted, entry) : highestCounter(wanted);
+          if (lowest > counter) {
+            return new ConfirmReply.Higher(lowest);
           }
-          wanted.forEach(slot -> slot.confirm(entry.owner(), counter));
+          wanted.forEach(slot -> slot.confirm(entry, counter));
           return new ConfirmReply.Confirmed();
         });
   }
@@ -194,7 +196,7 @@ public final class InMemoryNode implements LockNode {
           if (obstacle != null) {
             return obstacle;
           }
-          wanted.forEach(slot -> slot.put(entry, MemorySlot.expiry(now, ttlMillis), counter));
+          wanted.forEach(slot -> slot.repair(entry, MemorySlot.expiry(now, ttlMillis), counter));
           return new ExtendReply.Extended();
         });
   }
@@ -351,6 +353,11 @@ public final class InMemoryNode implements LockNode {
 
   private static long highestCounter(List<MemorySlot> wanted) {
     return wanted.stream().mapToLong(MemorySlot::counter).max().orElse(0);
+  }
+
+  /** The number that the entry's grant got here. */
+  private static long ownNumber(List<MemorySlot> wanted, LockEntry entry) {
+    return wanted.stream().mapToLong(slot -> slot.numberOf(entry.owner())).max().orElse(0);
   }
 
   @Override

@@ -19,6 +19,10 @@ final class MemorySlot {
   final FairLine line = new FairLine();
   private final Map<String, Held> holders = new LinkedHashMap<>();
   private long counter;
+
+  /** Whether the counter's number was given to a reader, so that other readers may have it too. */
+  private boolean givenToReader;
+
   private long lastGrant;
 
   MemorySlot(String resource, long now) {
@@ -55,15 +59,36 @@ final class MemorySlot {
     return counter;
   }
 
+  /** Whether a reader may be given this number, which is no lower than the counter. */
+  boolean readersMayHave(long number) {
+    return counter < number || givenToReader;
+  }
+
   long numberOf(String owner) {
     Held held = holders.get(owner);
     return held == null ? 0 : held.number;
   }
 
-  /** Stores an entry with its own number; the counter rises to it and never falls. */
-  void put(LockEntry entry, long expiry, long number) {
-    counter = Math.max(counter, number);
+  /** Stores an entry with its own number, to which the counter rises. */
+  void grant(LockEntry entry, long expiry, long number) {
+    raise(number, entry.shared());
     holders.put(entry.owner(), new Held(entry.shared(), expiry, number));
+  }
+
+  /**
+   * Stores an entry that was granted elsewhere, perhaps long ago: no reader may join its number.
+   */
+  void repair(LockEntry entry, long expiry, long number) {
+    raise(number, false);
+    holders.put(entry.owner(), new Held(entry.shared(), expiry, number));
+  }
+
+  /** The counter rises and never falls; whom its number was given to changes only with it. */
+  private void raise(long number, boolean toReader) {
+    if (number > counter) {
+      counter = number;
+      givenToReader = toReader;
+    }
   }
 
   /** Whether nothing of interest is left: no holder, no waiter, no counter worth keeping. */
@@ -76,9 +101,11 @@ final class MemorySlot {
     lastGrant = now;
   }
 
-  void confirm(String owner, long newCounter) {
-    counter = Math.max(counter, newCounter);
-    holders.computeIfPresent(owner, (key, held) -> new Held(held.shared, held.expiry, newCounter));
+  void confirm(LockEntry entry, long number) {
+    raise(number, entry.shared());
+    if (!entry.shared()) {
+      holders.computeIfPresent(entry.owner(), (key, held) -> new Held(false, held.expiry, number));
+    }
   }
 
   void extend(String owner, long expiry) {

@@ -225,9 +225,8 @@ final class AcquireLoop {
     }
     ConfirmRound confirm =
         new ConfirmRound(
-            context.nodes,
+            voted,
             context.nodeTimeoutNanos(ttlNanos),
-            voted.entry(),
             number,
             (confirmed, tally) -> onConfirmed(voted, confirmed, tally),
             this::onMistake);
@@ -241,9 +240,9 @@ final class AcquireLoop {
     } else if (isExhausted(voted)) {
       lose(voted, exhausted(voted));
     } else if (tally.won()) {
-      grant(voted, confirmed.counter());
+      grant(voted, confirmed.number());
     } else if (confirmed.worthAnotherTry() && !deadline.isPassed()) {
-      confirm(voted, confirmed.highestSeen() + 1);
+      confirm(voted, confirmed.nextNumber());
     } else {
       lose(voted, Loss.ofConfirmation(confirmed, tally));
     }

@@ -1,44 +1,56 @@
 package dev.lukko.redlock;
 
 import dev.lukko.spi.ConfirmReply;
-import dev.lukko.spi.LockEntry;
+import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.LockNode;
 import dev.lukko.spi.NodeFault;
 import dev.lukko.spi.Unknown;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The second question of a token: does this owner still hold the entry, and is this number new? */
+/**
+ * The second question of a token: does this owner still hold the entry, and may it have this
+ * number? A node whose grant had the number is not asked: its grant was the vote.
+ */
 final class ConfirmRound extends Round<ConfirmReply> {
-  private final LockEntry entry;
-  private final long counter;
+  private final GrantRound granted;
+  private final List<@Nullable GrantReply> grants;
+  private final long number;
   private final BiConsumer<ConfirmRound, Tally> onDecided;
   private final Consumer<RuntimeException> onMistake;
 
+  /**
+   * A confirmation.
+   *
+   * @param granted the round that a quorum has granted
+   * @param number the number to agree to
+   */
   ConfirmRound(
-      List<LockNode> nodes,
+      GrantRound granted,
       long timeoutNanos,
-      LockEntry entry,
-      long counter,
+      long number,
       BiConsumer<ConfirmRound, Tally> onDecided,
       Consumer<RuntimeException> onMistake) {
-    super(nodes, timeoutNanos);
-    this.entry = entry;
-    this.counter = counter;
+    super(granted.nodes(), timeoutNanos);
+    this.granted = granted;
+    this.grants = granted.replies();
+    this.number = number;
     this.onDecided = onDecided;
     this.onMistake = onMistake;
   }
 
-  long counter() {
-    return counter;
+  /** The number that is confirmed. */
+  long number() {
+    return number;
   }
 
-  /** The highest counter that a node set against ours, or ours if none did. */
-  long highestSeen() {
-    long highest = counter;
+  /** The lowest number to which all nodes agree that hold the entry, as far as they answered. */
+  long nextNumber() {
+    long highest = number;
     for (ConfirmReply reply : replies()) {
       if (reply instanceof ConfirmReply.Higher higher) {
         highest = Math.max(highest, higher.counter());
@@ -47,7 +59,7 @@ final class ConfirmRound extends Round<ConfirmReply> {
     return highest;
   }
 
-  /** Whether another try with a higher number can succeed: enough nodes still hold the entry. */
+  /** Whether another try can succeed: enough nodes hold the entry, some for a higher number. */
   boolean worthAnotherTry() {
     long holding =
         replies().stream()
@@ -56,12 +68,14 @@ final class ConfirmRound extends Round<ConfirmReply> {
                     reply instanceof ConfirmReply.Confirmed || reply instanceof ConfirmReply.Higher)
             .count();
     Tally tally = tally();
-    return holding + tally.outstanding() >= tally.quorum();
+    return nextNumber() > number && holding + tally.outstanding() >= tally.quorum();
   }
 
   @Override
   CompletionStage<ConfirmReply> ask(int index, LockNode node, @Nullable Patience patience) {
-    return node.confirm(entry, counter);
+    return grants.get(index) instanceof GrantReply.Granted grant && grant.counter() == number
+        ? CompletableFuture.completedFuture(new ConfirmReply.Confirmed())
+        : node.confirm(granted.entry(), number);
   }
 
   @Override
@@ -78,12 +92,12 @@ final class ConfirmRound extends Round<ConfirmReply> {
 
   @Override
   ConfirmReply checked(ConfirmReply reply) {
-    return Plausible.checked(reply, counter);
+    return Plausible.checked(reply, number);
   }
 
   @Override
   boolean isFar(ConfirmReply reply) {
-    return counter < Plausible.FAR
+    return number < Plausible.FAR
         && reply instanceof ConfirmReply.Higher higher
         && higher.counter() >= Plausible.FAR;
   }

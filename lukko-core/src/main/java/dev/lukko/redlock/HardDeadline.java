@@ -55,7 +55,7 @@ final class HardDeadline {
       late = passed;
     }
     if (late) {
-      round.expire();
+      round.cutShort();
     }
   }
 
@@ -82,7 +82,7 @@ final class HardDeadline {
       round = running;
     }
     if (round != null) {
-      round.expire();
+      round.cutShort();
     }
     onPassed.run();
   }

@@ -56,9 +56,20 @@ record Loss(
     List<@Nullable ConfirmReply> replies = round.repliesInTime();
     List<NodeAnswer> answers = Answers.of(round.nodes(), replies);
     return tally.unreachable()
-        ? noQuorum(answers, tally.quorum(), isOutOfReach(replies, tally))
+        ? new Loss(
+            true,
+            isOutOfReach(replies, tally),
+            List.of(),
+            answers,
+            attempt ->
+                QuorumUnavailableException.ofToken(
+                    attempt, round.number(), tally.yes(), tally.quorum()))
         : new Loss(
-            false, false, List.of(), answers, attempt -> new LockBusyException(attempt, null));
+            false,
+            false,
+            List.of(),
+            answers,
+            attempt -> LockBusyException.ofToken(attempt, round.number()));
   }
 
   /** A quorum granted, but too little of the ttl was left. */

@@ -39,8 +39,8 @@ final class Plausible {
    * @param asked the number that was to be confirmed
    */
   static ConfirmReply checked(ConfirmReply reply, long asked) {
-    return reply instanceof ConfirmReply.Higher higher && !isCounter(higher.counter(), asked)
-        ? outOfRange(higher.counter(), asked)
+    return reply instanceof ConfirmReply.Higher higher && !isCounter(higher.counter(), asked + 1)
+        ? outOfRange(higher.counter(), asked + 1)
         : reply;
   }
 

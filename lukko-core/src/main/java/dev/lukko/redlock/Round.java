@@ -24,6 +24,7 @@ abstract class Round<R> {
   private final @Nullable Patience patience;
   private boolean decided;
   private boolean timedOut;
+  private String silence = "";
   private boolean @Nullable [] tardy;
   private Scheduler.@Nullable Timer timer;
 
@@ -157,14 +158,26 @@ abstract class Round<R> {
     }
   }
 
-  /** Ends the round now: whoever is silent counts as failed. */
+  /** Ends the round at its node timeout: silent nodes count as failed. */
   final void expire() {
+    end("no answer within " + timeoutNanos / 1_000_000 + " ms");
+  }
+
+  /** Ends the round with the call that it serves, perhaps long before its node timeout. */
+  final void cutShort() {
+    end("no answer before the time of the call was over");
+  }
+
+  private void end(String whySilent) {
     Tally tally;
     synchronized (this) {
       if (decided) {
         return;
       }
-      timedOut = true;
+      if (!timedOut) {
+        timedOut = true;
+        silence = whySilent;
+      }
       tally = decideIfPossible();
     }
     if (tally != null) {
@@ -267,7 +280,7 @@ abstract class Round<R> {
   }
 
   private R tooLate() {
-    return unknown("no answer within " + timeoutNanos / 1_000_000 + " ms", null);
+    return unknown(silence, null);
   }
 
   final List<LockNode> nodes() {

@@ -5,10 +5,11 @@ import java.util.List;
 /**
  * The fencing token, from the counters of a quorum of grants. Pure.
  *
- * <p>If a quorum replied the very same, highest number, that number is the token: one round trip.
- * Otherwise a number above all that were seen is confirmed at a quorum. Two successful acquisitions
- * share a node at which both numbers were in force, one after the other, and a node's counter only
- * rises; hence the later token is higher, whatever the clocks say.
+ * <p>It is the highest of them. If a quorum replied this very number, it is settled: one round
+ * trip. Otherwise the nodes that replied another one, or nothing yet, are asked to agree to it. Two
+ * successful acquisitions share a node at which both numbers were in force, one after the other,
+ * and a node's counter only rises; hence the later token is higher, whatever the clocks say. (Of
+ * two readers it is not lower: they may have one number together.)
  *
  * @param settled whether {@code number} is the token already
  * @param number the token, or the number to confirm
@@ -28,8 +29,6 @@ record TokenSettlement(boolean settled, long number) {
         atHighest++;
       }
     }
-    return atHighest >= quorum
-        ? new TokenSettlement(true, highest)
-        : new TokenSettlement(false, highest + 1);
+    return new TokenSettlement(atHighest >= quorum, highest);
   }
 }

@@ -4,13 +4,14 @@ package dev.lukko.spi;
 public sealed interface ConfirmReply
     permits ConfirmReply.Confirmed, ConfirmReply.Higher, ConfirmReply.NotHeld, NodeFault {
 
-  /** The owner holds the entry, and the counters are at the number that was asked for. */
+  /** The owner holds the entry, and the counters are at the number that was asked for, or above. */
   record Confirmed() implements ConfirmReply {}
 
   /**
-   * The owner holds the entry, but a counter was at or above the number; nothing has changed.
+   * The owner holds the entry, but its grant here got a higher number; nothing has changed.
    *
-   * @param counter the highest counter
+   * @param counter the lowest number to which this node agrees: for an exclusive entry the highest
+   *     counter, for a shared one the number of its grant
    */
   record Higher(long counter) implements ConfirmReply {}
 

@@ -9,7 +9,7 @@ public sealed interface GrantReply permits GrantReply.Granted, GrantReply.Refuse
    * The node holds the entry for this owner now.
    *
    * @param counter the node's counter after this grant; for a repeated request of the same owner
-   *     the number that it got the first time. With several resources, the one number above all
+   *     the number that it got the first time. With several resources, the one number of all
    */
   record Granted(long counter) implements GrantReply {}
 

@@ -42,12 +42,25 @@ public interface LockNode extends AutoCloseable {
    * Grants the entry if no other owner is in its way, and raises the counters in the same step: to
    * the proposal if they are all below it, else to one above the highest. A repeated request of an
    * owner that holds the entry gets the stored answer and raises nothing.
+   *
+   * <p>Readers may have one number together. With each counter a node keeps whether its number was
+   * last given to a reader. If that is so of every counter that is the highest of the entry's, a
+   * shared entry gets this number as it is; otherwise it raises the counters as an exclusive one
+   * does, and they are marked. A grant to an exclusive entry, a confirmation for one, and a repair
+   * that raises a counter unmark it. That a reader's entry stands is no substitute for the mark: a
+   * late repair can put back the entry of a reader that has ended.
    */
   CompletionStage<GrantReply> grant(GrantRequest request);
 
   /**
-   * Raises the counters to {@code counter}, if the owner still holds the entry and every counter is
-   * below that number.
+   * Agrees to a number for an owner that still holds the entry, and raises the counters to it.
+   *
+   * <p>For an exclusive entry: if no counter is above the number. While it holds, only its own
+   * requests can have raised them, so a counter that is there already agrees again.
+   *
+   * <p>For a shared entry: if the number is not below the one that its grant got here, which stays
+   * as it is. The counters are raised to at least the number, and those that are raised are marked
+   * as given to a reader.
    */
   CompletionStage<ConfirmReply> confirm(LockEntry entry, long counter);
 

@@ -47,6 +47,27 @@ class RoundTest {
     assertThat(question.repliesInTime()).containsExactly("yes", "yes", "no");
   }
 
+  @Test
+  void shouldNotSpeakOfTheNodeTimeoutWhenTheCallWasOverBefore() {
+    question.start(StillTime.INSTANCE);
+
+    question.cutShort();
+
+    assertThat(question.decisions).singleElement().matches(Tally::unreachable);
+    assertThat(question.repliesInTime())
+        .allMatch("no answer before the time of the call was over"::equals);
+  }
+
+  @Test
+  void shouldSpeakOfTheNodeTimeoutWhenTheCallWasOverAfterIt() {
+    question.start(StillTime.INSTANCE);
+    question.expire();
+
+    question.cutShort();
+
+    assertThat(question.repliesInTime()).allMatch(SILENT::equals);
+  }
+
   private final class Question extends Round<String> {
     final List<Tally> decisions = new ArrayList<>();
     final List<String> lateOnes = new ArrayList<>();

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class Decisions {
   private Decisions() {}
 
-  static @Nullable GrantReply grant(List<Slot> slots) {
+  static @Nullable GrantReply grant(List<Slot> slots, boolean shared) {
     Failed garbage = garbage(slots);
     if (garbage != null) {
       return garbage;
@@ -28,7 +28,7 @@ final class Decisions {
     if (slots.stream().allMatch(Slot::mine)) {
       return new GrantReply.Granted(slots.stream().mapToLong(Slot::grantCounter).max().getAsLong());
     }
-    if (highest(slots) == GrantRequest.MAX_COUNTER) {
+    if (highest(slots) == GrantRequest.MAX_COUNTER && !(shared && isJoinable(slots))) {
       return new Failed(
           "counter exhausted: it is at " + GrantRequest.MAX_COUNTER + " and cannot rise");
     }
@@ -36,11 +36,21 @@ final class Decisions {
   }
 
   /** The number that all resources get with a grant. */
-  static long nextCounter(List<Slot> slots, long proposal) {
-    return Math.max(proposal, highest(slots) + 1);
+  static long nextCounter(List<Slot> slots, boolean shared, long proposal) {
+    return shared && isJoinable(slots) ? highest(slots) : Math.max(proposal, highest(slots) + 1);
   }
 
-  static @Nullable ConfirmReply confirm(List<Slot> slots, long counter) {
+  /** Whether a reader may have the highest counter's number, as other readers have. */
+  private static boolean isJoinable(List<Slot> slots) {
+    long highest = highest(slots);
+    return slots.stream().allMatch(slot -> slot.counter() < highest || slot.givenToReader());
+  }
+
+  /**
+   * For an exclusive owner no counter may be above the number; for a reader it must not be below
+   * what its grant got.
+   */
+  static @Nullable ConfirmReply confirm(List<Slot> slots, boolean shared, long counter) {
     Failed garbage = garbage(slots);
     if (garbage != null) {
       return garbage;
@@ -48,8 +58,14 @@ final class Decisions {
     if (!slots.stream().allMatch(Slot::mine)) {
       return new ConfirmReply.NotHeld();
     }
-    long highest = highest(slots);
-    return highest >= counter ? new ConfirmReply.Higher(highest) : null;
+    long lowest =
+        shared ? slots.stream().mapToLong(Slot::grantCounter).max().getAsLong() : highest(slots);
+    if (lowest > counter) {
+      return new ConfirmReply.Higher(lowest);
+    }
+    return slots.stream().allMatch(slot -> slot.counter() >= counter)
+        ? new ConfirmReply.Confirmed()
+        : null;
   }
 
   static @Nullable ExtendReply extend(List<Slot> slots) {

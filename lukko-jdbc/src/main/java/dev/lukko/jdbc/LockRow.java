@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  * @param sharedLivesMicros how long the last of the shared entries lives on, in microseconds; not
  *     positive if there is none
  * @param counter the counter; negative or too large if it is garbage
- * @param grantCounter what the exclusive owner was granted with
+ * @param grantCounter what the exclusive owner was granted with; or the {@linkplain #readersMark
+ *     mark} that goes with the counter if its number was last given to a reader
  */
 record LockRow(
     String name,
@@ -33,6 +34,19 @@ record LockRow(
         rows.getLong(3),
         rows.getLong(4),
         rows.getLong(5));
+  }
+
+  /**
+   * What stands in place of an exclusive owner's number if readers may have the counter's. It names
+   * the counter, so that whatever changes the counter alone also takes the mark away.
+   */
+  static long readersMark(long counter) {
+    return -counter;
+  }
+
+  /** Whether the counter's number was last given to a reader. */
+  boolean isGivenToReader() {
+    return counter > 0 && grantCounter == readersMark(counter);
   }
 
   boolean isHeld() {

@@ -36,16 +36,16 @@ final class LockedVerbs implements Verbs {
         entry,
         true,
         slots -> {
-          GrantReply reply = Decisions.grant(slots);
+          GrantReply reply = Decisions.grant(slots, entry.shared());
           if (reply != null) {
             return reply;
           }
-          long counter = Decisions.nextCounter(slots, request.proposal());
+          long counter = Decisions.nextCounter(slots, entry.shared(), request.proposal());
           Values values = Verbs.values(entry, request.ttlMillis(), counter);
           if (entry.shared()) {
             run(session, Statements.SHARED_DELETE, values);
             insertShared(session, values, entry.resources());
-            run(session, Statements.CONFIRM_ROWS, values);
+            run(session, Statements.COUNTERS_TO_READERS, values);
             run(session, Statements.SHARED_UNTIL, values);
           } else {
             run(session, Statements.GRANT_ROWS, values);
@@ -62,11 +62,14 @@ final class LockedVerbs implements Verbs {
         entry,
         false,
         slots -> {
-          ConfirmReply reply = Decisions.confirm(slots, counter);
+          ConfirmReply reply = Decisions.confirm(slots, entry.shared(), counter);
           if (reply != null) {
             return reply;
           }
-          run(session, Statements.CONFIRM_ROWS, Verbs.values(entry, 0, counter));
+          run(
+              session,
+              entry.shared() ? Statements.COUNTERS_TO_READERS : Statements.CONFIRM_ROWS,
+              Verbs.values(entry, 0, counter));
           return new ConfirmReply.Confirmed();
         });
   }

@@ -55,6 +55,7 @@ final class NamedSql {
         case "owner" -> traits.setText(statement, ++index, values.owner());
         case "ttl" -> statement.setLong(++index, values.ttlMicros());
         case "counter" -> statement.setLong(++index, values.counter());
+        case "mark" -> statement.setLong(++index, LockRow.readersMark(values.counter()));
         default -> throw new IllegalStateException("no parameter is called " + parameter);
       }
     }

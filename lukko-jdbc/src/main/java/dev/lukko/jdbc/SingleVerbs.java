@@ -51,7 +51,7 @@ final class SingleVerbs implements Verbs {
     if (row == null) {
       return inserted(session, values) ? new GrantReply.Granted(request.proposal()) : null;
     }
-    return Decisions.grant(slots(session, row, entry));
+    return Decisions.grant(slots(session, row, entry), false);
   }
 
   private static OptionalLong returned(Session session, Values values) throws SQLException {
@@ -68,7 +68,7 @@ final class SingleVerbs implements Verbs {
     if (written(session, Statements.CONFIRM, values)) {
       return new ConfirmReply.Confirmed();
     }
-    return Decisions.confirm(slots(session, read(session, values), entry), counter);
+    return Decisions.confirm(slots(session, read(session, values), entry), false, counter);
   }
 
   @Override

@@ -11,15 +11,22 @@ import org.jspecify.annotations.Nullable;
  * One resource as a request for an entry sees it.
  *
  * @param counter the resource's counter, zero if there is none
+ * @param givenToReader whether the counter's number was last given to a reader
  * @param mine whether the entry's owner holds the resource, in the entry's mode
  * @param grantCounter what the owner was granted with, if it holds the resource
  * @param other who is in the way, or null
  */
-record Slot(String name, long counter, boolean mine, long grantCounter, @Nullable Holder other) {
+record Slot(
+    String name,
+    long counter,
+    boolean givenToReader,
+    boolean mine,
+    long grantCounter,
+    @Nullable Holder other) {
 
   /** A resource without a row. */
   static Slot missing(String name) {
-    return new Slot(name, 0, false, 0, null);
+    return new Slot(name, 0, false, false, 0, null);
   }
 
   /**
@@ -35,16 +42,28 @@ record Slot(String name, long counter, boolean mine, long grantCounter, @Nullabl
     if (entry.shared()) {
       for (SharedRow reader : shared) {
         if (reader.owner().equals(entry.owner())) {
-          return new Slot(row.name(), row.counter(), true, reader.grantCounter(), exclusive);
+          return new Slot(
+              row.name(),
+              row.counter(),
+              row.isGivenToReader(),
+              true,
+              reader.grantCounter(),
+              exclusive);
         }
       }
-      return new Slot(row.name(), row.counter(), false, 0, exclusive);
+      return new Slot(row.name(), row.counter(), row.isGivenToReader(), false, 0, exclusive);
     }
     if (row.isHeldBy(entry.owner())) {
-      return new Slot(row.name(), row.counter(), true, row.grantCounter(), null);
+      return new Slot(
+          row.name(), row.counter(), row.isGivenToReader(), true, row.grantCounter(), null);
     }
     return new Slot(
-        row.name(), row.counter(), false, 0, exclusive != null ? exclusive : readers(row, shared));
+        row.name(),
+        row.counter(),
+        row.isGivenToReader(),
+        false,
+        0,
+        exclusive != null ? exclusive : readers(row, shared));
   }
 
   private static @Nullable Holder readers(LockRow row, List<SharedRow> shared) {

@@ -12,6 +12,9 @@ import java.util.concurrent.ConcurrentHashMap;
  * ends, so that one conditional write on that one row decides about an exclusive grant. MySQL
  * evaluates assignments from left to right, each with the results of those before it; so a column
  * is assigned after all expressions that mean its old value.
+ *
+ * <p>An exclusive grant sets the counter and the number of the grant alike. After a reader's grant
+ * the latter is a {@linkplain LockRow#readersMark mark} that no other write leaves behind.
  */
 final class Statements {
   private static final long MAX = GrantRequest.MAX_COUNTER;
@@ -94,8 +97,17 @@ final class Statements {
       "UPDATE lukko_shared SET expires_at = {now} + :ttl"
           + " WHERE name IN (:names) AND owner = :owner";
   static final String SHARED_UNTIL =
-      "UPDATE lukko_lock SET shared_until = COALESCE((SELECT MAX(s.expires_at)"
+      "UPDATE lukko_lock SET expires_at = {greatest}(expires_at, {now}), shared_until = COALESCE((SELECT MAX(s.expires_at)"
           + " FROM lukko_shared s WHERE s.name = lukko_lock.name), 0) WHERE name IN (:names)";
+
+  /**
+   * Raises counters and marks them as given to a reader. A reader is granted only where no
+   * exclusive owner lives, so what stands there of one is over.
+   */
+  static final String COUNTERS_TO_READERS =
+      "UPDATE lukko_lock SET owner = NULL, grant_counter = :mark, counter = :counter"
+          + " WHERE name IN (:names) AND counter < :counter";
+
   static final String COUNTERS_TO_AT_LEAST =
       "UPDATE lukko_lock SET counter = {greatest}(counter, :counter) WHERE name IN (:names)";
 

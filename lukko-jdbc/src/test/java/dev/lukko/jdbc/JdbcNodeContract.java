@@ -81,6 +81,20 @@ abstract class JdbcNodeContract extends LockNodeContract {
     assertThat(node.keptReleases()).isZero();
   }
 
+  /** Rows of before the mark was kept, and counters that were restored by hand. */
+  @Test
+  void counterThatWasChangedWithoutItsMark_isNotJoinedByReaders() {
+    openNamedNode();
+    assertThat(grant(reader("a", "r"), 5)).isEqualTo(new GrantReply.Granted(5));
+    assertThat(grant(reader("b", "r"), 9)).isEqualTo(new GrantReply.Granted(5));
+    database.setCounter("r", "7");
+    assertThat(grant(reader("c", "r"), 1)).isEqualTo(new GrantReply.Granted(8));
+    database.update("UPDATE lukko_lock SET grant_counter = 0 WHERE name = ?", "r");
+    assertThat(grant(reader("d", "r"), 1)).isEqualTo(new GrantReply.Granted(9));
+    database.update("UPDATE lukko_lock SET grant_counter = counter WHERE name = ?", "r");
+    assertThat(grant(reader("e", "r"), 1)).isEqualTo(new GrantReply.Granted(10));
+  }
+
   @Test
   void status_tellsTheSameDatabaseByWhateverAddress() {
     openNamedNode();

@@ -98,6 +98,23 @@ class PurgeTest {
     }
   }
 
+  @ParameterizedTest
+  @EnumSource
+  void purge_keepsTheCounterOfReadersFromTheirLastHoldOn(Dialect dialect) throws SQLException {
+    TestDatabase database = database(dialect);
+    try (JdbcNode node = database.node().name("n").requestTimeout(Duration.ofSeconds(30)).build()) {
+      now(node.grant(new GrantRequest(reader("a", "read"), 60_000, 9)));
+      database.update("UPDATE lukko_lock SET expires_at = 1 WHERE name = ?", "read");
+      now(node.grant(new GrantRequest(reader("b", "read"), 60_000, 9)));
+      now(node.release(reader("a", "read")));
+      now(node.release(reader("b", "read")));
+
+      assertThat(now(node.purge())).isZero();
+
+      assertThat(database.counter("read")).isEqualTo(9);
+    }
+  }
+
   @Test
   void nodeThatIsUsed_purgesByItself() throws SQLException {
     TestDatabase database = Databases.h2();

@@ -99,14 +99,33 @@ class RedisNodeSharedTest {
     assertThat((Long) server.command("PTTL", "lukko:{r}")).isGreaterThan(1_000L);
     assertThat(extend(node, reader("b", "r"), 10 * TTL)).isEqualTo(new ExtendReply.Extended());
     assertThat((Long) server.command("PTTL", "lukko:{r}")).isGreaterThan(TTL);
-    assertThat(granted(node, reader("b", "r"), 99)).as("number kept").isEqualTo(2);
+    assertThat(granted(node, reader("b", "r"), 99)).as("number kept").isEqualTo(1);
+  }
+
+  @Test
+  void counterSaysInItsKeyWhetherAReaderWasTheLastToBeGivenItsNumber() {
+    granted(node, reader("a", "r"), 500);
+    assertThat(server.command("GET", "lukko:{r}:token")).isEqualTo("500r");
+    confirm(node, reader("a", "r"), 501);
+    assertThat(server.command("GET", "lukko:{r}:token")).isEqualTo("501r");
+    repair(node, reader("a", "r"), TTL, 501);
+    assertThat(server.command("GET", "lukko:{r}:token")).as("not raised").isEqualTo("501r");
+    repair(node, reader("a", "r"), TTL, 502);
+    assertThat(server.command("GET", "lukko:{r}:token")).isEqualTo("502");
+    assertThat(granted(node, reader("b", "r"), 1)).isEqualTo(503);
+    release(node, reader("a", "r"));
+    release(node, reader("b", "r"));
+    assertThat(server.command("GET", "lukko:{r}:token")).isEqualTo("503r");
+    assertThat(granted(node, entry("w", "r"), 1)).isEqualTo(504);
+    assertThat(server.command("GET", "lukko:{r}:token")).isEqualTo("504");
+    assertThat(inspect(node, "r").counter()).hasValue(504);
   }
 
   @Test
   void confirmAndRepairWorkForReaders() {
     granted(node, reader("a", "r"), 500);
     granted(node, reader("b", "r"), 600);
-    assertThat(confirm(node, reader("a", "r"), 501)).isEqualTo(new ConfirmReply.Higher(600));
+    assertThat(confirm(node, reader("a", "r"), 499)).isEqualTo(new ConfirmReply.Higher(500));
     assertThat(confirm(node, reader("a", "r"), 601)).isEqualTo(new ConfirmReply.Confirmed());
     server.command("DEL", "lukko:{r}", "lukko:{r}:token");
     assertThat(repair(node, reader("a", "r"), TTL, 601)).isEqualTo(new ExtendReply.Extended());

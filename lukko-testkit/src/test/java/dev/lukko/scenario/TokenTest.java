@@ -168,7 +168,7 @@ class TokenTest {
       rig.main().fault(Fault.HOLD_REPLIES);
       LockCall call = EntryPoint.ACQUIRE_ASYNC.call(rig.client(), request());
       rig.main().fault(Fault.NONE);
-      rig.main().nodes().subList(0, 3).forEach(node -> node.fault(Fault.LOSE_REPLIES));
+      rig.main().nodes().subList(1, 4).forEach(node -> node.fault(Fault.LOSE_REPLIES));
       rig.main().nodes().forEach(node -> node.releaseHeld());
       assertThat(call.isWaiting()).isTrue();
       long burnt = rig.counterAt(1);

@@ -7,6 +7,9 @@
 -- An entry is a string that holds the owner, or, for readers, a hash of
 -- owner -> "end:counter": when the reader's time is over in milliseconds of this server's clock,
 -- and the number that its grant got. Numbers stay below 2^53, where Lua's are exact.
+--
+-- A counter is a number, followed by an 'r' while the number was last given to a reader, so that
+-- other readers may have it too.
 
 local resources = tonumber(ARGV[3])
 local owner = ARGV[1]
@@ -20,7 +23,8 @@ local function integer(number)
   return string.format('%.0f', number)
 end
 
--- The counter of resource i, zero if there is none. Second value: an error reply, or nil.
+-- The counter of resource i, zero if there is none. Second value: an error reply, or nil. Third
+-- value: whether its number was last given to a reader.
 local function counter_of(i)
   local text = redis.pcall('GET', KEYS[resources + i])
   if not text then
@@ -29,32 +33,38 @@ local function counter_of(i)
   if type(text) == 'table' then
     return 0, redis.error_reply('COUNTER the key ' .. KEYS[resources + i] .. ' is not a counter')
   end
-  local number = string.match(text, '^%d+$') and #text <= 16 and tonumber(text)
+  local digits, mark = string.match(text, '^(%d+)(r?)$')
+  local number = digits and #digits <= 16 and tonumber(digits)
   if not number or number > MAX_COUNTER then
     return 0, redis.error_reply(
       'COUNTER ' .. KEYS[resources + i] .. ' must be a number from 0 to 2^53-1')
   end
-  return number
+  return number, nil, mark == 'r'
 end
 
--- The highest counter of all resources. Second value: an error reply, or nil.
+-- The highest counter of all resources. Second value: an error reply, or nil. Third value: whether
+-- a reader may have this number, since wherever a counter is there, a reader was last given it.
 local function highest_counter()
-  local highest = 0
+  local highest, joinable = 0, false
   for i = 1, resources do
-    local counter, failure = counter_of(i)
+    local counter, failure, by_reader = counter_of(i)
     if failure then
       return 0, failure
     end
-    highest = math.max(highest, counter)
+    if counter > highest then
+      highest, joinable = counter, by_reader
+    elseif counter == highest then
+      joinable = joinable and by_reader
+    end
   end
-  return highest
+  return highest, nil, joinable
 end
 
 -- Writes a counter. Never ends it sooner than it would have ended: another owner's hold may rest on it.
-local function store_counter(i, number, retention)
+local function store_counter(i, number, by_reader, retention)
   local key = KEYS[resources + i]
   local keep = math.max(retention, redis.call('PTTL', key))
-  redis.call('SET', key, integer(number), 'PX', integer(keep))
+  redis.call('SET', key, integer(number) .. (by_reader and 'r' or ''), 'PX', integer(keep))
 end
 
 -- The readers of a hash whose time is not over, as { owner, end, counter }; nil if the hash is not
@@ -110,7 +120,7 @@ local function look(key)
 end
 
 -- The first resource that somebody else holds, as { index, kind, holder, remaining }, or nil; and
--- how many this owner holds; and the counter stored with the last of those, if any.
+-- how many this owner holds; and the highest number stored with those, nil for an exclusive owner.
 local function look_at_all()
   local mine, stored = 0, nil
   for i = 1, resources do
@@ -120,7 +130,7 @@ local function look_at_all()
     end
     if state == 'mine' then
       mine = mine + 1
-      stored = counter
+      stored = counter and math.max(counter, stored or 0)
     end
   end
   return nil, mine, stored

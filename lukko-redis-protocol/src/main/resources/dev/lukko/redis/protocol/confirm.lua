@@ -1,11 +1,14 @@
--- Raises the counters to a number, if the owner still holds and all counters are below it.
+-- Agrees to a number for an owner that still holds, and raises the counters to it. For an exclusive
+-- owner all counters are its own while it holds; so one that is there already agrees again. For a
+-- reader the number must not be below that of its grant: a writer may have had what lies below.
 --
 -- KEYS     entries, counters
 -- ARGV     1 owner, 2 mode, 3 n, 4 the number, 5 retention of the counters in ms
--- returns  { 1 }                   confirmed
---          { 2, highest counter }   a counter is not below the number, nothing changed
---          { 0 }                    not held, nothing changed
---          an error COUNTER         nothing changed
+-- returns  { 1 }          confirmed
+--          { 2, lowest }   the owner's grant got a higher number, nothing changed: the highest
+--                         counter, or a reader's own number
+--          { 0 }          not held, nothing changed
+--          an error COUNTER   nothing changed
 
 local number, retention = tonumber(ARGV[4]), tonumber(ARGV[5])
 
@@ -13,14 +16,17 @@ local highest, failure = highest_counter()
 if failure then
   return failure
 end
-local _, mine = look_at_all()
+local _, mine, stored = look_at_all()
 if mine < resources then
   return { 0 }
 end
-if highest >= number then
-  return { 2, highest }
+local lowest = shared and stored or highest
+if lowest > number then
+  return { 2, lowest }
 end
 for i = 1, resources do
-  store_counter(i, number, retention)
+  if not shared or counter_of(i) < number then
+    store_counter(i, number, shared, retention)
+  end
 end
 return { 1 }

@@ -1,4 +1,5 @@
--- Grants the entry and raises the counters, unless somebody else is in the way.
+-- Grants the entry and raises the counters, unless somebody else is in the way. A reader gets the
+-- counters' number as it is if a reader was the last to be given it.
 --
 -- KEYS     entries, counters, lines if the request queues, the marker if there is a run to check
 -- ARGV     1 owner, 2 mode, 3 n, 4 run of the server or empty, 5 ttl ms, 6 proposal, 7 retention of
@@ -22,7 +23,7 @@ if run ~= '' then
     return { 3, marker, now }
   end
 end
-local highest, failure = highest_counter()
+local highest, failure, joinable = highest_counter()
 if failure then
   return failure
 end
@@ -49,6 +50,9 @@ if mine == resources then
   return { 1, stored or highest }
 end
 local counter = proposal > highest and proposal or highest + 1
+if shared and joinable then
+  counter = highest
+end
 if counter > MAX_COUNTER then
   return redis.error_reply('COUNTER ' .. KEYS[resources + 1] .. ' has reached its end, 2^53-1')
 end
@@ -57,7 +61,7 @@ if run ~= '' and marker ~= run .. ' 0 voting' then
 end
 -- Counters first: if the server refuses a write half-way, a raised counter alone does no harm.
 for i = 1, resources do
-  store_counter(i, counter, retention)
+  store_counter(i, counter, shared, retention)
 end
 for i = 1, resources do
   put(KEYS[i], ttl, counter)

@@ -25,7 +25,9 @@ if other then
   return { 2, 0, other[1], other[2], other[3], other[4] }
 end
 for i = 1, resources do
-  store_counter(i, math.max(number, (counter_of(i))), retention)
+  local counter, _, by_reader = counter_of(i)
+  -- A number from long ago is for no reader to join: a writer may have had the next one since.
+  store_counter(i, math.max(number, counter), by_reader and counter >= number, retention)
 end
 for i = 1, resources do
   if look(KEYS[i]) == 'mine' then

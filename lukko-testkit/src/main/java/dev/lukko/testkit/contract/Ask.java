@@ -108,7 +108,8 @@ final class Ask {
 
   /** Whether the owner holds all resources of the entry; changes nothing. */
   static boolean holds(LockNode node, LockEntry entry) {
-    return confirm(node, entry, 1) instanceof ConfirmReply.Higher;
+    ConfirmReply reply = confirm(node, entry, 1); // No grant has a lower number.
+    return reply instanceof ConfirmReply.Higher || reply instanceof ConfirmReply.Confirmed;
   }
 
   /** Lets a node vote that waits for a decision about it, as a client does at its start. */

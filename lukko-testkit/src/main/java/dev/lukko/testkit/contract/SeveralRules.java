@@ -36,7 +36,8 @@ interface SeveralRules extends ContractRules {
     }
     assertThat(Ask.grant(node(), entry, 900)).as("repeated").isEqualTo(new Granted(701));
     assertThat(Ask.extend(node(), entry)).isEqualTo(new ExtendReply.Extended());
-    assertThat(Ask.confirm(node(), entry, 701)).isEqualTo(new ConfirmReply.Higher(701));
+    assertThat(Ask.confirm(node(), entry, 700)).isEqualTo(new ConfirmReply.Higher(701));
+    assertThat(Ask.confirm(node(), entry, 701)).isEqualTo(new ConfirmReply.Confirmed());
     assertThat(Ask.confirm(node(), entry, 800)).isEqualTo(new ConfirmReply.Confirmed());
     for (String name : names) {
       assertThat(Ask.counter(node(), name)).isEqualTo(800);

@@ -17,18 +17,102 @@ import org.junit.jupiter.api.Test;
 interface SharedRules extends ContractRules {
 
   @Test
-  default void shouldGrantToReadersTogetherEachWithAHigherNumber() {
+  default void shouldGrantToReadersTogetherByOneNumber() {
     require(Capability.SHARED);
     String resource = fresh("r");
     LockEntry first = shared(fresh("reader"), resource);
     assertThat(Ask.granted(node(), first, 500)).isEqualTo(500);
-    assertThat(Ask.granted(node(), shared(fresh("reader"), resource), 400)).isEqualTo(501);
-    assertThat(Ask.granted(node(), shared(fresh("reader"), resource), 900)).isEqualTo(900);
+    assertThat(Ask.granted(node(), shared(fresh("reader"), resource), 400)).isEqualTo(500);
+    assertThat(Ask.granted(node(), shared(fresh("reader"), resource), 900)).isEqualTo(500);
     assertThat(Ask.granted(node(), first, 999)).as("repeated").isEqualTo(500);
-    assertThat(Ask.counter(node(), resource)).isEqualTo(900);
+    assertThat(Ask.counter(node(), resource)).isEqualTo(500);
     if (has(StoreTrait.TELLS_HOLDER)) {
       assertThat(Ask.inspect(node(), resource).holders()).hasSize(3);
     }
+  }
+
+  @Test
+  default void shouldLetAReaderJoinTheNumberOfReadersThatHaveEnded() {
+    require(Capability.SHARED);
+    String resource = fresh("r");
+    LockEntry gone = shared(fresh("reader"), resource);
+    Ask.granted(node(), gone, 500);
+    Ask.released(node(), gone);
+    assertThat(Ask.granted(node(), shared(fresh("reader"), resource), 900)).isEqualTo(500);
+  }
+
+  @Test
+  default void shouldGiveNoReaderTheNumberOfAWritersGrant() {
+    require(Capability.SHARED);
+    String resource = fresh("r");
+    LockEntry earlier = shared(fresh("reader"), resource);
+    LockEntry writer = exclusive(fresh("writer"), resource);
+    Ask.granted(node(), earlier, 500);
+    Ask.released(node(), earlier);
+    assertThat(Ask.granted(node(), writer, 1)).isEqualTo(501);
+    Ask.released(node(), writer);
+    assertThat(Ask.granted(node(), shared(fresh("reader"), resource), 1)).isEqualTo(502);
+    assertThat(Ask.granted(node(), shared(fresh("reader"), resource), 900)).isEqualTo(502);
+  }
+
+  @Test
+  default void shouldGiveNoReaderTheNumberOfAWritersConfirmation() {
+    require(Capability.SHARED);
+    String resource = fresh("r");
+    LockEntry writer = exclusive(fresh("writer"), resource);
+    Ask.granted(node(), writer, 500);
+    assertThat(Ask.confirm(node(), writer, 700)).isEqualTo(new ConfirmReply.Confirmed());
+    Ask.released(node(), writer);
+    assertThat(Ask.granted(node(), shared(fresh("reader"), resource), 1)).isEqualTo(701);
+  }
+
+  @Test
+  default void shouldGiveNoReaderTheNumberOfARepair() {
+    require(Capability.SHARED);
+    String resource = fresh("r");
+    LockEntry first = shared(fresh("reader"), resource);
+    LockEntry repaired = shared(fresh("reader"), resource);
+    Ask.granted(node(), first, 500);
+    assertThat(Ask.repair(node(), repaired, 600)).isEqualTo(new ExtendReply.Extended());
+    assertThat(Ask.granted(node(), shared(fresh("reader"), resource), 1)).isEqualTo(601);
+    LockEntry late = shared(fresh("reader"), resource);
+    assertThat(Ask.repair(node(), late, 550)).isEqualTo(new ExtendReply.Extended());
+    assertThat(Ask.granted(node(), shared(fresh("reader"), resource), 1))
+        .as("a repair that raises nothing")
+        .isEqualTo(601);
+  }
+
+  @Test
+  default void shouldConfirmToAReaderWhatIsNotBelowItsOwnNumber() {
+    require(Capability.SHARED);
+    String resource = fresh("r");
+    LockEntry one = shared(fresh("reader"), resource);
+    LockEntry two = shared(fresh("reader"), resource);
+    Ask.granted(node(), one, 500);
+    assertThat(Ask.confirm(node(), one, 499)).isEqualTo(new ConfirmReply.Higher(500));
+    assertThat(Ask.confirm(node(), one, 700)).isEqualTo(new ConfirmReply.Confirmed());
+    assertThat(Ask.counter(node(), resource)).isEqualTo(700);
+    assertThat(Ask.granted(node(), two, 1)).isEqualTo(700);
+    assertThat(Ask.confirm(node(), one, 600)).isEqualTo(new ConfirmReply.Confirmed());
+    assertThat(Ask.confirm(node(), one, 500)).isEqualTo(new ConfirmReply.Confirmed());
+    assertThat(Ask.confirm(node(), one, 499)).isEqualTo(new ConfirmReply.Higher(500));
+    assertThat(Ask.confirm(node(), two, 699)).isEqualTo(new ConfirmReply.Higher(700));
+    assertThat(Ask.counter(node(), resource)).isEqualTo(700);
+    Ask.released(node(), two);
+    assertThat(Ask.confirm(node(), two, 900)).isEqualTo(new ConfirmReply.NotHeld());
+  }
+
+  /** A writer had the number below while the reader's grant was on its way. */
+  @Test
+  default void shouldNotConfirmToAReaderBelowAWriter() {
+    require(Capability.SHARED);
+    String resource = fresh("r");
+    LockEntry writer = exclusive(fresh("writer"), resource);
+    LockEntry reader = shared(fresh("reader"), resource);
+    Ask.granted(node(), writer, 500);
+    Ask.released(node(), writer);
+    assertThat(Ask.granted(node(), reader, 1)).isEqualTo(501);
+    assertThat(Ask.confirm(node(), reader, 500)).isEqualTo(new ConfirmReply.Higher(501));
   }
 
   @Test
@@ -77,7 +161,6 @@ interface SharedRules extends ContractRules {
     Ask.granted(node(), one, 500);
     assertThat(Ask.extend(node(), one)).isEqualTo(new ExtendReply.Extended());
     assertThat(Ask.confirm(node(), two, 900)).isEqualTo(new ConfirmReply.NotHeld());
-    assertThat(Ask.confirm(node(), one, 500)).isEqualTo(new ConfirmReply.Higher(500));
     assertThat(Ask.confirm(node(), one, 501)).isEqualTo(new ConfirmReply.Confirmed());
     assertThat(Ask.repair(node(), two, 600)).isEqualTo(new ExtendReply.Extended());
     assertThat(Ask.holds(node(), one)).isTrue();
@@ -100,5 +183,29 @@ interface SharedRules extends ContractRules {
     assertThat(Ask.grant(node(), reader, 7)).isEqualTo(new Granted(501));
     assertThat(Ask.grant(node(), reader, 900)).as("repeated").isEqualTo(new Granted(501));
     Ask.refused(node(), exclusive(fresh("writer"), free), 900);
+  }
+
+  @Test
+  default void shouldGiveAReaderOfSeveralOneNumberThatNoWriterHasHad() {
+    require(Capability.SHARED);
+    require(StoreTrait.SEVERAL_RESOURCES);
+    String low = fresh("a");
+    String high = fresh("b");
+    Ask.granted(node(), shared(fresh("reader"), low), 500);
+    Ask.granted(node(), shared(fresh("reader"), high), 700);
+    assertThat(Ask.granted(node(), shared(fresh("reader"), low, high), 900))
+        .as("the higher of two that readers have")
+        .isEqualTo(700);
+    assertThat(Ask.granted(node(), shared(fresh("reader"), low), 900)).isEqualTo(700);
+    String written = fresh("c");
+    LockEntry writer = exclusive(fresh("writer"), written);
+    Ask.granted(node(), writer, 700);
+    Ask.released(node(), writer);
+    assertThat(Ask.granted(node(), shared(fresh("reader"), low, written), 1))
+        .as("the same number, which a writer has had too")
+        .isEqualTo(701);
+    assertThat(Ask.granted(node(), shared(fresh("reader"), low, high, written), 1))
+        .as("of three, two at the highest, both a reader's")
+        .isEqualTo(701);
   }
 }

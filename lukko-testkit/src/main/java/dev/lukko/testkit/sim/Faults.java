@@ -97,6 +97,12 @@ final class Faults {
     return faults;
   }
 
+  /** Something happens to the confirmations of a history whose tokens need them. */
+  List<Fault> drawOfConfirmations() {
+    times(1 + dice.below(2), () -> drawBurst(Hook.CONFIRM_SENT));
+    return faults;
+  }
+
   private static void times(int count, Runnable what) {
     for (int i = 0; i < count; i++) {
       what.run();
@@ -144,7 +150,10 @@ final class Faults {
 
   /** The same happens to some messages in a row: a round goes to all nodes at once. */
   private void drawBurst() {
-    Hook hook = dice.pick(SENT);
+    drawBurst(dice.pick(SENT));
+  }
+
+  private void drawBurst(Hook hook) {
     Act act = dice.pick(OF_MESSAGE);
     int first = number(hook);
     int length = dice.chance(40) ? 1 : 1 + dice.below(nodes);

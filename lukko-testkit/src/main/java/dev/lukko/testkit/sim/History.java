@@ -48,7 +48,11 @@ final class History {
   private void setUp() {
     for (int i = 0; i < plan.nodeSkews().size(); i++) {
       SimClock clock = new SimClock(world, plan.nodeSkews().get(i), i * 1_000_003L, 0);
-      world.nodes.add(new SimNode(world, i, clock));
+      SimNode node = new SimNode(world, i, clock);
+      world.nodes.add(node);
+      if (!plan.leftoverMicros().isEmpty()) {
+        leaveBehind(node, clock.wallMicros() + plan.leftoverMicros().get(i));
+      }
     }
     for (int i = 0; i < plan.clientSkews().size() - 1; i++) {
       addClient(i);
@@ -60,6 +64,13 @@ final class History {
       contenders.add(new Contender(world, client, resource, ops));
     }
     contenders.forEach(Contender::begin);
+  }
+
+  private void leaveBehind(SimNode node, long counter) {
+    plan.ops().stream()
+        .flatMap(op -> op.resources().stream())
+        .distinct()
+        .forEach(name -> node.begin(name, counter));
   }
 
   private SimClient addClient(int number) {

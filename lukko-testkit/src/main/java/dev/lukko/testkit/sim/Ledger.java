@@ -121,16 +121,18 @@ final class Ledger {
   }
 
   private void checkTokens(Acquisition earlier, Acquisition later) {
-    if (earlier.token == later.token) {
+    boolean readers = earlier.shared && later.shared;
+    if (earlier.token == later.token && !readers) {
       world.violated(Check.F1, "acquisitions " + pair(earlier, later) + " have " + later.token);
     }
     boolean inOrder =
         earlier.grantedAt < later.beganAt
             || (world.plan.excludes()
                 && !later.endSeen
-                && !(earlier.shared && later.shared)
+                && !readers
                 && earlier.endedAt() < later.grantedAt);
-    if (inOrder && ordersTokens(later) && earlier.token >= later.token) {
+    boolean rises = readers ? earlier.token <= later.token : earlier.token < later.token;
+    if (inOrder && ordersTokens(later) && !rises) {
       world.violated(
           Check.F2,
           "acquisitions " + pair(earlier, later) + ": " + earlier.token + " >= " + later.token);

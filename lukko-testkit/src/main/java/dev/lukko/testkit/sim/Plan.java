@@ -22,6 +22,8 @@ import java.util.function.UnaryOperator;
  * @param nodeSkews the rates of the nodes' clocks
  * @param clientSkews the rates of the clients' clocks
  * @param wallOffsetsMicros the errors of the clients' wall clocks
+ * @param leftoverMicros by how much the counters of each node are ahead of the clocks, from earlier
+ *     clients; empty if they are not
  * @param contenders to which client each contender belongs
  * @param ops what the contenders do
  * @param faults what goes wrong
@@ -44,6 +46,7 @@ record Plan(
     List<Double> nodeSkews,
     List<Double> clientSkews,
     List<Long> wallOffsetsMicros,
+    List<Long> leftoverMicros,
     List<Integer> contenders,
     List<Op> ops,
     List<Fault> faults) {
@@ -79,6 +82,7 @@ record Plan(
         nodeSkews,
         clientSkews,
         wallOffsetsMicros,
+        leftoverMicros,
         contenders,
         List.copyOf(otherOps),
         List.copyOf(otherFaults));

@@ -12,6 +12,7 @@ import java.util.stream.IntStream;
 final class Planner {
   private static final long MILLI = 1_000_000L;
   private static final long HOUR_MICROS = 3_600_000_000L;
+  private static final long LEFTOVERS = 0x6c6566746f766572L;
 
   private final Dice dice;
   private final double rateError;
@@ -38,6 +39,7 @@ final class Planner {
     boolean fair = dice.chance(15);
     List<Integer> contenders = drawContenders(clients);
     List<Op> ops = drawOps(contenders.size(), ttl, fair);
+    Dice own = new Dice(Dice.mix(seed ^ LEFTOVERS));
     Plan plan =
         new Plan(
             seed,
@@ -57,10 +59,17 @@ final class Planner {
             skews(nodes, rateError),
             skews(clients + 1, weather == Weather.AMNESIA ? 0 : rateError),
             wallOffsets(clients + 1, ttl),
+            leftovers(own, nodes),
             contenders,
             ops,
             List.of());
-    List<Fault> faults = weather == Weather.CALM ? List.of() : new Faults(dice, plan).draw();
+    List<Fault> faults = new ArrayList<>();
+    if (weather != Weather.CALM) {
+      faults.addAll(new Faults(dice, plan).draw());
+      if (!plan.leftoverMicros().isEmpty()) {
+        faults.addAll(new Faults(own, plan).drawOfConfirmations());
+      }
+    }
     return plan.with(ops, faults);
   }
 
@@ -102,6 +111,24 @@ final class Planner {
       offsets.add((long) (most * (2 * dice.unit() - 1)));
     }
     return List.copyOf(offsets);
+  }
+
+  /**
+   * Counters that differ, and that no clock is ahead of: then the first tokens, and those after
+   * rounds that reached some nodes only, need a second question. They have a die of their own, so
+   * that every other part of a seed's history is what it was without them.
+   */
+  private List<Long> leftovers(Dice own, int nodes) {
+    // Where nodes forget, the order rests on clocks that are not behind what was forgotten.
+    boolean byClock = weather == Weather.FORGETFUL || weather == Weather.AMNESIA;
+    if (byClock || !own.chance(10)) {
+      return List.of();
+    }
+    List<Long> leftovers = new ArrayList<>();
+    for (int i = 0; i < nodes; i++) {
+      leftovers.add(own.chance(50) ? 0 : HOUR_MICROS + own.below(5));
+    }
+    return List.copyOf(leftovers);
   }
 
   private List<Integer> drawContenders(int clients) {

@@ -57,7 +57,7 @@ final class Resource {
         world.violated(Check.F3, "accepted " + writer.token + " after " + before);
       }
       Acquisition other = byToken.put(new Accepted(key, writer.token), writer);
-      if (other != null && other != writer) {
+      if (other != null && other != writer && !(other.shared && writer.shared)) {
         world.violated(
             Check.F3,
             "accepted " + writer.token + " of acquisitions " + other.number + ", " + writer.number);

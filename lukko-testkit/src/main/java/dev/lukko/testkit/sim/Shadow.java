@@ -36,6 +36,12 @@ final class Shadow {
     slots(entry, now);
   }
 
+  void begin(String resource, long counter) {
+    Slot slot = new Slot();
+    slot.raise(counter, false);
+    slots.put(resource, slot);
+  }
+
   void forget() {
     slots.clear();
   }
@@ -63,10 +69,11 @@ final class Shadow {
       if (again && mine != null && mine.number != granted.counter()) {
         return "a repeated grant raised the counter from " + mine.number;
       }
-      if (!again && granted.counter() <= highest) {
+      if (!again && !mayGive(wanted, entry, granted.counter())) {
         return "a grant did not raise the counter above " + highest;
       }
       if (!again) {
+        wanted.forEach(slot -> slot.raise(granted.counter(), entry.shared()));
         put(wanted, entry, ttlMillis, granted.counter(), owner, now);
       }
     } else if (reply instanceof GrantReply.Refused && other == null && !queued) {
@@ -77,24 +84,37 @@ final class Shadow {
 
   @Nullable String confirmed(LockEntry entry, long counter, ConfirmReply reply, long now) {
     List<Slot> wanted = slots(entry, now);
-    boolean held = wanted.stream().allMatch(slot -> slot.of(entry.owner()) != null);
-    long highest = wanted.stream().mapToLong(slot -> slot.counter).max().orElse(0);
     if (reply instanceof ConfirmReply.Confirmed) {
-      if (!held) {
-        return "confirmed an entry that it does not hold";
-      }
-      if (highest >= counter) {
-        return "confirmed " + counter + " though its counter was at " + highest;
+      for (Slot slot : wanted) {
+        Held mine = slot.of(entry.owner());
+        if (mine == null) {
+          return "confirmed an entry that it does not hold";
+        }
+        long lowest = entry.shared() ? mine.number : slot.counter;
+        if (counter < lowest) {
+          return "confirmed " + counter + " though it had given " + lowest;
+        }
       }
       for (Slot slot : wanted) {
-        slot.counter = counter;
+        slot.raise(counter, entry.shared());
         Held mine = slot.of(entry.owner());
-        if (mine != null) {
+        if (mine != null && !entry.shared()) {
           mine.number = counter;
         }
       }
+    } else if (reply instanceof ConfirmReply.Higher higher && higher.counter() <= counter) {
+      return "did not confirm " + counter + " though it had given no more than " + higher.counter();
     }
     return null;
+  }
+
+  /** Whether a grant may get this number: a new one, or a reader one that a reader has. */
+  private static boolean mayGive(List<Slot> wanted, LockEntry entry, long number) {
+    return wanted.stream()
+        .allMatch(
+            slot ->
+                slot.counter < number
+                    || (entry.shared() && slot.counter == number && slot.readers));
   }
 
   @Nullable String extended(LockEntry entry, long ttlMillis, ExtendReply reply, long now) {
@@ -124,6 +144,7 @@ final class Shadow {
       if (other != null) {
         return "repaired over the entry of acquisition " + other.owner.number;
       }
+      wanted.forEach(slot -> slot.raise(counter, false));
       put(wanted, entry, ttlMillis, counter, owner, now);
     }
     return null;
@@ -170,7 +191,6 @@ final class Shadow {
     for (Slot slot : wanted) {
       slot.held.removeIf(each -> each.owner.owner.equals(entry.owner()));
       slot.held.add(new Held(owner, entry.shared(), now + ttlMillis * NANOS_PER_MILLI, number));
-      slot.counter = Math.max(slot.counter, number);
     }
   }
 
@@ -188,6 +208,16 @@ final class Shadow {
   private static final class Slot {
     final List<Held> held = new ArrayList<>(2);
     long counter;
+
+    /** Whether readers may have the counter's number. */
+    boolean readers;
+
+    void raise(long number, boolean toReader) {
+      if (number > counter) {
+        counter = number;
+        readers = toReader;
+      }
+    }
 
     void purge(long now) {
       for (int i = held.size() - 1; i >= 0; i--) {

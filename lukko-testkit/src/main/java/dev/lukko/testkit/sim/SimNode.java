@@ -42,6 +42,14 @@ final class SimNode {
     return node.name();
   }
 
+  /** Has a counter from before the history. */
+  void begin(String resource, long counter) {
+    LockEntry earlier = LockEntry.exclusive(List.of(resource), "before the history");
+    now(node.grant(new GrantRequest(earlier, 1, counter)));
+    now(node.release(earlier));
+    shadow.begin(resource, counter);
+  }
+
   // ---- faults
 
   void goDown(long nanos) {

@@ -103,13 +103,60 @@ class BrokenNodesTest {
   @Test
   void confirmationForAnybodyIsFound() {
     assertFinds(
-        BrokenNodes.ConfirmsForAnybody.class, "shouldConfirmOnlyForTheHolderAndOnlyAHigherNumber");
+        BrokenNodes.ConfirmsForAnybody.class,
+        "shouldConfirmOnlyForTheHolderAndNothingBelowTheCounter");
   }
 
   @Test
   void confirmationOfAnyNumberIsFound() {
     assertFinds(
-        BrokenNodes.ConfirmsAnyNumber.class, "shouldConfirmOnlyForTheHolderAndOnlyAHigherNumber");
+        BrokenNodes.ConfirmsAnyNumber.class,
+        "shouldConfirmOnlyForTheHolderAndNothingBelowTheCounter");
+  }
+
+  @Test
+  void confirmationThatRefusesTheCountersOwnNumberIsFound() {
+    assertFinds(
+        BrokenReaders.RefusesAnEqualNumber.class,
+        "shouldConfirmOnlyForTheHolderAndNothingBelowTheCounter");
+  }
+
+  @Test
+  void readersThatEachGetAHigherNumberAreFound() {
+    assertFinds(BrokenReaders.RaisesForEachReader.class, "shouldGrantToReadersTogetherByOneNumber");
+  }
+
+  @Test
+  void confirmationToAReaderBelowItsOwnNumberIsFound() {
+    assertFinds(
+        BrokenReaders.ConfirmsBelowTheOwnNumber.class,
+        "shouldConfirmToAReaderWhatIsNotBelowItsOwnNumber",
+        "shouldNotConfirmToAReaderBelowAWriter");
+  }
+
+  @Test
+  void confirmationToAReaderThatRaisesNothingIsFound() {
+    assertFinds(
+        BrokenReaders.ConfirmsWithoutRaising.class,
+        "shouldConfirmToAReaderWhatIsNotBelowItsOwnNumber");
+  }
+
+  @Test
+  void readerWithTheNumberOfAWritersGrantIsFound() {
+    assertFinds(
+        BrokenReaders.JoinsAWritersGrant.class, "shouldGiveNoReaderTheNumberOfAWritersGrant");
+  }
+
+  @Test
+  void readerWithTheNumberOfAWritersConfirmationIsFound() {
+    assertFinds(
+        BrokenReaders.JoinsAWritersConfirmation.class,
+        "shouldGiveNoReaderTheNumberOfAWritersConfirmation");
+  }
+
+  @Test
+  void readerWithTheNumberOfARepairIsFound() {
+    assertFinds(BrokenReaders.JoinsARepair.class, "shouldGiveNoReaderTheNumberOfARepair");
   }
 
   @Test

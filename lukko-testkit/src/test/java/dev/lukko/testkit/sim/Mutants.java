@@ -8,6 +8,7 @@ final class Mutants {
   private static final String LOOP = "redlock/AcquireLoop.java";
   private static final String ROUND = "redlock/Round.java";
   private static final String GRANT = "redlock/GrantRound.java";
+  private static final String CONFIRM = "redlock/ConfirmRound.java";
   private static final String EXTEND = "redlock/ExtendRound.java";
   private static final String HOLD = "redlock/Hold.java";
   private static final String WINDOW = "redlock/ValidityWindow.java";
@@ -81,8 +82,8 @@ final class Mutants {
             "validity is not checked after the confirmation",
             LOOP,
             "} else if (isExhausted(voted)) { lose(voted, exhausted(voted));"
-                + " } else if (tally.won()) { grant(voted, confirmed.counter());",
-            "} else if (tally.won()) { grant(voted, confirmed.counter());"),
+                + " } else if (tally.won()) { grant(voted, confirmed.number());",
+            "} else if (tally.won()) { grant(voted, confirmed.number());"),
         // ---- owner
         Mutant.of(
             "the owner is reused across rounds",
@@ -109,13 +110,13 @@ final class Mutants {
         Mutant.of(
             "the token is the first reply",
             TOKEN,
-            "return atHighest >= quorum ? new TokenSettlement(true, highest)",
-            "return atHighest >= 0 ? new TokenSettlement(true, counters.get(0))"),
+            "return new TokenSettlement(atHighest >= quorum, highest);",
+            "return new TokenSettlement(atHighest >= 0, counters.get(0));"),
         Mutant.of(
             "the token is the highest reply",
             TOKEN,
-            "return atHighest >= quorum",
-            "return atHighest >= 1"),
+            "return new TokenSettlement(atHighest >= quorum, highest);",
+            "return new TokenSettlement(atHighest >= 1, highest);"),
         Mutant.of(
             "no write-back",
             LOOP,
@@ -124,8 +125,43 @@ final class Mutants {
         Mutant.of(
             "one confirmation settles the token",
             LOOP,
-            "} else if (tally.won()) { grant(voted, confirmed.counter());",
-            "} else if (tally.yes() > 0) { grant(voted, confirmed.counter());"),
+            "} else if (tally.won()) { grant(voted, confirmed.number());",
+            "} else if (tally.yes() > 0) { grant(voted, confirmed.number());"),
+        Mutant.of(
+            "an unanswered confirmation counts as one",
+            CONFIRM,
+            "reply instanceof NodeFault ? Vote.FAULT",
+            "reply instanceof NodeFault ? Vote.YES"),
+        Mutant.of(
+            "a grant of any number counts as a confirmation",
+            CONFIRM,
+            "grant.counter() == number",
+            "grant.counter() > 0"),
+        Mutant.of(
+            "a reader is confirmed below its own number",
+            NODE,
+            "entry.shared() ? ownNumber(wanted, entry) : highestCounter(wanted);",
+            "entry.shared() ? 0 : highestCounter(wanted);"),
+        Mutant.of(
+            "readers join a writer's number",
+            SLOT,
+            "return counter < number || givenToReader;",
+            "return counter < number || counter > 0;"),
+        Mutant.of(
+            "readers join while any entry stands",
+            SLOT,
+            "return counter < number || givenToReader;",
+            "return counter < number || !holders.isEmpty();"),
+        Mutant.of(
+            "readers join the number of a repair",
+            SLOT,
+            "raise(number, false);",
+            "raise(number, entry.shared());"),
+        Mutant.of(
+            "a writer's number keeps the readers' mark",
+            SLOT,
+            "givenToReader = toReader;",
+            "givenToReader |= toReader;"),
         Mutant.of(
             "confirm does not look at the owner",
             NODE,
@@ -134,13 +170,13 @@ final class Mutants {
         Mutant.of(
             "confirm does not look at the counter",
             NODE,
-            "if (highest >= counter) {",
-            "if (highest == Long.MAX_VALUE) {"),
+            "if (lowest > counter) {",
+            "if (lowest == Long.MAX_VALUE) {"),
         Mutant.of(
             "a grant does not raise the counter",
             NODE,
-            "long counter = Math.max(request.proposal(), highest + 1);",
-            "long counter = Math.max(request.proposal(), highest);"),
+            "joins ? highest : Math.max(request.proposal(), highest + 1);",
+            "joins ? highest : Math.max(request.proposal(), highest);"),
         Mutant.of(
             "a repeated grant raises the counter again",
             NODE,
