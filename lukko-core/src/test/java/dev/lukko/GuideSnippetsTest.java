@@ -19,9 +19,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The code in the guides is the code that is compiled: what follows {@code <!-- snippet: name -->}
- * stands between {@code // begin name} and {@code // end name} in a file {@code *Snippets.java}
- * among the tests of some module.
+ * The Java in the README and in the guides is Java that is compiled: each block follows {@code <!--
+ * snippet: name -->} and stands between {@code // begin name} and {@code // end name} among the
+ * tests of some module.
  */
 class GuideSnippetsTest {
   private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
@@ -34,7 +34,7 @@ class GuideSnippetsTest {
 
   @BeforeAll
   static void readSnippets() throws IOException {
-    for (Path file : files(ROOT, "Snippets.java")) {
+    for (Path file : files(ROOT, ".java")) {
       Matcher snippet = COMPILED.matcher(Files.readString(file));
       while (snippet.find()) {
         String before = SNIPPETS.put(snippet.group(1), snippet.group(2).stripIndent() + "\n");
@@ -44,7 +44,19 @@ class GuideSnippetsTest {
   }
 
   static List<Path> guides() throws IOException {
-    return files(ROOT.resolve("docs"), ".md");
+    List<Path> guides = new ArrayList<>(files(ROOT.resolve("docs"), ".md"));
+    guides.add(ROOT.resolve("README.md"));
+    return guides;
+  }
+
+  @ParameterizedTest
+  @MethodSource("guides")
+  void noJavaIsShownThatIsNotCompiled(Path guide) throws IOException {
+    String text = Files.readString(guide);
+
+    assertThat(text.split("```java", -1).length - 1)
+        .as("Java blocks of %s, all of which need a snippet's name", guide.getFileName())
+        .isEqualTo(quoted(guide).size());
   }
 
   @ParameterizedTest
@@ -72,7 +84,10 @@ class GuideSnippetsTest {
 
   private static List<Path> files(Path directory, String ending) throws IOException {
     try (Stream<Path> all = Files.walk(directory)) {
-      return all.filter(file -> file.toString().endsWith(ending)).sorted().toList();
+      return all.filter(file -> file.toString().endsWith(ending))
+          .filter(file -> !ending.equals(".java") || file.toString().contains("/src/test/"))
+          .sorted()
+          .toList();
     }
   }
 }

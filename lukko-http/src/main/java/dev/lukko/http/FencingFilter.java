@@ -1,6 +1,7 @@
 package dev.lukko.http;
 
 import dev.lukko.fencing.Fence;
+import dev.lukko.fencing.FenceArguments;
 import dev.lukko.fencing.InMemoryFence;
 import dev.lukko.fencing.StaleTokenException;
 import jakarta.servlet.Filter;
@@ -27,8 +28,14 @@ import org.jspecify.annotations.Nullable;
  *   <li>412 Precondition Failed, with both numbers in the text: the resource has seen a higher
  *       token. The request was not run.
  *   <li>400 Bad Request: the header is not one positive decimal number, or missing where it is
- *       required. The request was not run.
+ *       required; or the request is for a name that no resource can have (longer than 255
+ *       characters, with a control character). The request was not run.
  * </ul>
+ *
+ * <p><b>The resource's name</b> must be what the application itself routes by: if two spellings of
+ * an address reach the same resource, they must give the same name, or a stale caller gets around
+ * the fence by the other one. {@link #routedPath} is the path as the container routes it; {@code
+ * getRequestURI()} is not. Where the application reads an identifier out of the path, take that.
  *
  * <p>{@code GET} and {@code HEAD} are reads: they raise the fence without counting as a write. All
  * other methods are writes. The token of an accepted request is in its attribute {@link
@@ -85,6 +92,16 @@ public final class FencingFilter implements Filter {
     return new FencingFilter(fence, fence, resource, true);
   }
 
+  /**
+   * The path by which the container routes a request: decoded, without path parameters, with dot
+   * segments resolved. All spellings of an address that reach the same servlet and path have the
+   * same one.
+   */
+  public static String routedPath(HttpServletRequest request) {
+    String inside = request.getPathInfo();
+    return inside == null ? request.getServletPath() : request.getServletPath() + inside;
+  }
+
   /** The same, letting guarded requests without the header pass unchecked. */
   public FencingFilter optional() {
     return new FencingFilter(fence, serializer, resource, false);
@@ -117,6 +134,15 @@ public final class FencingFilter implements Filter {
           headers.isEmpty()
               ? "The header " + FencingTokenHeader.NAME + " is required."
               : "The header " + FencingTokenHeader.NAME + " must be one positive number.");
+      return;
+    }
+    try {
+      FenceArguments.resource(name);
+    } catch (IllegalArgumentException impossible) {
+      refuse(
+          answer,
+          HttpServletResponse.SC_BAD_REQUEST,
+          "The request is for no resource: " + impossible.getMessage() + ".");
       return;
     }
     http.setAttribute(TOKEN_ATTRIBUTE, token.getAsLong());

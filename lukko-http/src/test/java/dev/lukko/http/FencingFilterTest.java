@@ -114,6 +114,39 @@ class FencingFilterTest {
     assertThat(send("PUT", "/account/7").statusCode()).isEqualTo(200);
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "/report/7;x=1",
+        "/report;v=2/7",
+        "/report/%37",
+        "/%72eport/7",
+        "/report/./7",
+        "/report/8/../7",
+        "/report/7?again=1"
+      })
+  void staleCallerIsRefusedAtEverySpellingOfAnAddress(String spelling) throws Exception {
+    start(FencingFilter.checking(new InMemoryFence(), FencingFilter::routedPath));
+    assertThat(send("PUT", "/report/7", "34").statusCode()).isEqualTo(200);
+
+    HttpResponse<String> answer = send("PUT", spelling, "33");
+
+    // Some containers refuse ambiguous spellings before the filter; none may run them.
+    assertThat(answer.statusCode()).isIn(400, 412);
+    assertThat(served).containsExactly("PUT 7 34");
+  }
+
+  @Test
+  void addressThatCannotNameAResourceIsRefusedWith400AndNotRun() throws Exception {
+    start(FencingFilter.checking(new InMemoryFence(), FencingFilter::routedPath));
+
+    HttpResponse<String> answer = send("PUT", "/report/" + "7".repeat(300), "34");
+
+    assertThat(answer.statusCode()).isEqualTo(400);
+    assertThat(answer.body()).contains("308 characters", "1 to 255");
+    assertThat(served).isEmpty();
+  }
+
   @Test
   void requestForNoResourceIsNotGuarded() throws Exception {
     start(FencingFilter.checking(new InMemoryFence(), request -> null));

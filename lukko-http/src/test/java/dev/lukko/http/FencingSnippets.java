@@ -11,7 +11,7 @@ final class FencingSnippets {
 
   FencingFilter server(Fence fence) {
     // begin http-server
-    return FencingFilter.checking(fence, request -> request.getRequestURI());
+    return FencingFilter.checking(fence, FencingFilter::routedPath);
     // end http-server
   }
 

@@ -9,6 +9,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.LongAdder;
 
 /** The example of the guide on adding something to a node. */
+// begin counting-node
 final class CountingNode extends ForwardingNode {
   private final LongAdder faults = new LongAdder();
 
@@ -32,3 +33,4 @@ final class CountingNode extends ForwardingNode {
     return reply;
   }
 }
+// end counting-node

@@ -11,6 +11,7 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /** The example of the guide on nodes of one's own: seen from outside, as its readers see it. */
+// begin own-node
 class OwnNodeTest extends LockNodeContract {
 
   @Override
@@ -39,3 +40,4 @@ class OwnNodeTest extends LockNodeContract {
     }
   }
 }
+// end own-node
