@@ -5,11 +5,12 @@ module dev.lukko.cli {
   requires dev.lukko.jdbc;
   requires dev.lukko.jedis;
   requires dev.lukko.redis;
-  requires dev.lukko.testkit;
   requires info.picocli;
   requires java.logging;
   requires java.management;
   requires jdk.unsupported;
+  // The demo alone needs it; the installed command does without.
+  requires static dev.lukko.testkit;
   requires static org.jspecify;
 
   // picocli fills the fields of commands by reflection.
