@@ -7,6 +7,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * What every {@link LockNode} must do, as JUnit tests: extend it, and say how a node on your store
@@ -23,14 +24,19 @@ import org.junit.jupiter.api.BeforeEach;
  *
  * <p>Tests that need more of the store than to be asked (a restart, a lost message, a clock that
  * can be moved) run if the store declares it, see {@link StoreTrait}; else they are reported as
- * skipped, with the reason. The same holds for what the node's own {@linkplain
+ * skipped, and named with the reason on standard output when the suite is over. The same holds for what the node's own {@linkplain
  * LockNode#capabilities() capabilities} leave out. A store may be shared by all tests, and may hold
  * other entries: the tests use names that nobody else has. Only the tests of a store that
  * {@linkplain StoreTrait#FORGETS forgets} or {@linkplain StoreTrait#HANGS hangs} must have it for
  * themselves.
  *
+ * <p>Beyond the rules of {@link LockNode}, the suite asks for ttls up to {@code Long.MAX_VALUE}
+ * milliseconds, and sends up to {@value FaultRules#AT_ONCE} requests at once to a store that hangs:
+ * a node that gives up one request after the other needs as many request timeouts for that.
+ *
  * <p>Every wait has a bound; no test depends on how fast the store is.
  */
+@ExtendWith(SkippedRules.class)
 public abstract class LockNodeContract
     implements HoldingRules,
         TokenRules,

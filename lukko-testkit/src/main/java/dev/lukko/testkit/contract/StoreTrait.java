@@ -11,7 +11,10 @@ public enum StoreTrait {
   SEVERAL_RESOURCES("a request names one resource only"),
   /** A refusal and an inspection say who holds, and for how long yet. */
   TELLS_HOLDER("the node does not tell who holds a resource"),
-  /** Its clock is moved on by {@link StoreUnderTest#moveClock}. */
+  /**
+   * Its clock is moved on by {@link StoreUnderTest#moveClock}, and stands still between two moves:
+   * expiry is then tested to the millisecond.
+   */
   MOVES_CLOCK("the store's clock cannot be moved"),
   /** Its counters can be overwritten by {@link StoreUnderTest#setCounter}. */
   SETS_COUNTER("the store's counters cannot be overwritten"),
