@@ -4,6 +4,7 @@ module dev.lukko.cli {
   requires dev.lukko;
   requires dev.lukko.jdbc;
   requires dev.lukko.jedis;
+  requires dev.lukko.postgres;
   requires dev.lukko.redis;
   requires info.picocli;
   requires java.logging;

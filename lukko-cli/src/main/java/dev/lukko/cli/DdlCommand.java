@@ -4,6 +4,7 @@ import dev.lukko.jdbc.Dialect;
 import dev.lukko.jdbc.IdempotencyKeys;
 import dev.lukko.jdbc.JdbcFence;
 import dev.lukko.jdbc.JdbcSchema;
+import dev.lukko.postgres.PostgresSchema;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -36,6 +37,7 @@ import picocli.CommandLine.Option;
       "",
       "Examples:",
       "  lukko ddl --dialect postgres | psql",
+      "  lukko ddl --dialect postgres --no-lock --postgres-schema | psql",
       "  lukko ddl --dialect mysql --fence --idempotency",
       "  lukko ddl --dialect postgres --no-lock --fence-trigger shop.account"
     })
@@ -101,6 +103,18 @@ final class DdlCommand implements Callable<Integer> {
       description = "The column of the token in these tables. Default: fence.")
   private @Nullable String column;
 
+  @Option(
+      names = "--postgres-schema",
+      arity = "0..1",
+      paramLabel = "NAME",
+      fallbackValue = PostgresSchema.DEFAULT_NAME,
+      description =
+          "Adds the schema of PostgreSQL's session locks, queue and scheduled jobs;"
+              + " PostgreSQL only. Default name: "
+              + PostgresSchema.DEFAULT_NAME
+              + ".")
+  private @Nullable String postgresSchema;
+
   DdlCommand(Surroundings surroundings) {
     this.surroundings = surroundings;
   }
@@ -126,6 +140,9 @@ final class DdlCommand implements Callable<Integer> {
       throw new UsageException(
           "--fence-trigger is for postgres only; with " + dialect + " use --fence");
     }
+    if (postgresSchema != null && known != Dialect.POSTGRES) {
+      throw new UsageException("--postgres-schema is for postgres only");
+    }
     if (triggers == null && column != null) {
       throw new UsageException("--fence-column goes with --fence-trigger TABLE");
     }
@@ -144,13 +161,21 @@ final class DdlCommand implements Callable<Integer> {
               "--idempotency",
               () -> String.join(";\n\n", IdempotencyKeys.ddl(known, keyTable)) + ";\n"));
     }
+    String schemaName = postgresSchema;
+    if (schemaName != null) {
+      parts.add(
+          named(
+              "--postgres-schema",
+              () -> String.join(";\n\n", PostgresSchema.named(schemaName).ddl()) + ";\n"));
+    }
     String tokenColumn = column == null ? DEFAULT_COLUMN : column;
     for (String table : triggers == null ? List.<String>of() : triggers) {
       parts.add(named("--fence-trigger", () -> JdbcFence.triggerDdl(table, tokenColumn)));
     }
     if (parts.isEmpty()) {
       throw new UsageException(
-          "nothing to print: give --fence, --idempotency or --fence-trigger with --no-lock");
+          "nothing to print: give --fence, --idempotency, --postgres-schema or --fence-trigger"
+              + " with --no-lock");
     }
     return String.join("\n", parts);
   }

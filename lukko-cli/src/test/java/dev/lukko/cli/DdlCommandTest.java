@@ -6,6 +6,7 @@ import dev.lukko.jdbc.Dialect;
 import dev.lukko.jdbc.IdempotencyKeys;
 import dev.lukko.jdbc.JdbcFence;
 import dev.lukko.jdbc.JdbcSchema;
+import dev.lukko.postgres.PostgresSchema;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
@@ -36,6 +37,19 @@ class DdlCommandTest {
   })
   void theTablesOfALockNodeArePrintedAndNothingElse(String name, Dialect dialect) {
     assertThat(printed("--dialect", name)).isEqualTo(JdbcSchema.ddl(dialect));
+  }
+
+  @Test
+  void theSchemaOfSessionLocksQueueAndJobsIsPrintedForPostgresAlone() {
+    assertThat(printed("--dialect", "postgres", "--no-lock", "--postgres-schema"))
+        .isEqualTo(String.join(";\n\n", PostgresSchema.standard().ddl()) + ";\n");
+    assertThat(printed("--dialect", "postgres", "--no-lock", "--postgres-schema", "jobs"))
+        .contains("jobs.fencing_token");
+    assertThat(Invocation.of("ddl", "--dialect", "h2", "--postgres-schema").err())
+        .contains("--postgres-schema is for postgres only");
+    assertThat(
+            Invocation.of("ddl", "--dialect", "postgres", "--postgres-schema", "A B").exitCode())
+        .isEqualTo(ExitCode.USAGE);
   }
 
   /** PostgreSQL's script has what no other database takes; the library's tests run it there. */
