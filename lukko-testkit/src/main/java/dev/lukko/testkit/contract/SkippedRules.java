@@ -3,6 +3,7 @@ package dev.lukko.testkit.contract;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.TestWatcher;
@@ -15,8 +16,9 @@ final class SkippedRules implements TestWatcher, AfterAllCallback {
   private final Map<String, Integer> rulesByReason = new TreeMap<>();
 
   @Override
-  public synchronized void testAborted(ExtensionContext context, Throwable cause) {
-    String reason = String.valueOf(cause.getMessage()).replace("Assumption failed: ", "");
+  public synchronized void testAborted(ExtensionContext context, @Nullable Throwable cause) {
+    String message = cause == null ? "without a reason" : String.valueOf(cause.getMessage());
+    String reason = message.replace("Assumption failed: ", "");
     rulesByReason.merge(reason, 1, Integer::sum);
   }
 
