@@ -24,11 +24,11 @@ import org.junit.jupiter.api.extension.ExtendWith;
  *
  * <p>Tests that need more of the store than to be asked (a restart, a lost message, a clock that
  * can be moved) run if the store declares it, see {@link StoreTrait}; else they are reported as
- * skipped, and named with the reason on standard output when the suite is over. The same holds for what the node's own {@linkplain
- * LockNode#capabilities() capabilities} leave out. A store may be shared by all tests, and may hold
- * other entries: the tests use names that nobody else has. Only the tests of a store that
- * {@linkplain StoreTrait#FORGETS forgets} or {@linkplain StoreTrait#HANGS hangs} must have it for
- * themselves.
+ * skipped, and named with the reason on standard output when the suite is over. The same holds for
+ * what the node's own {@linkplain LockNode#capabilities() capabilities} leave out. A store may be
+ * shared by all tests, and may hold other entries: the tests use names that nobody else has. Only
+ * the tests of a store that {@linkplain StoreTrait#FORGETS forgets} or {@linkplain StoreTrait#HANGS
+ * hangs} must have it for themselves.
  *
  * <p>Beyond the rules of {@link LockNode}, the suite asks for ttls up to {@code Long.MAX_VALUE}
  * milliseconds, and sends up to {@value FaultRules#AT_ONCE} requests at once to a store that hangs:

@@ -9,8 +9,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.TestWatcher;
 
 /**
- * Prints, when the suite of a node is over, how many rules were not shown for it and why: runners put
- * the reason of a skipped test into their reports, where few look.
+ * Prints, when the suite of a node is over, how many rules were not shown for it and why: runners
+ * put the reason of a skipped test into their reports, where few look.
  */
 final class SkippedRules implements TestWatcher, AfterAllCallback {
   private final Map<String, Integer> rulesByReason = new TreeMap<>();
