@@ -334,9 +334,9 @@ final class QueueSql {
     String ours =
         ordered
             ? "CASE WHEN p.lukko_key IS NULL THEN true"
-                + " ELSE pg_try_advisory_xact_lock(hashtextextended('"
-                + ledgerName()
-                + "/' || p.lukko_key, 4711)) END"
+                + " ELSE pg_try_advisory_xact_lock(hashtextextended("
+                + lockedQueue()
+                + " || '/' || p.lukko_key, 4711)) END"
             : "true";
     return "WITH picked AS MATERIALIZED ("
         + picked
@@ -344,6 +344,11 @@ final class QueueSql {
         + ours
         + witness
         + " FROM picked AS p";
+  }
+
+  /** What the locks of ordering keys call this queue: the same, however its table is spelled. */
+  private String lockedQueue() {
+    return table.queue == null ? "'" + table.table + "'::regclass::oid::text" : "'" + queue + "'";
   }
 
   private String noneOnLease() {

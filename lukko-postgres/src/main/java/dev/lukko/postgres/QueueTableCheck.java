@@ -19,7 +19,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class QueueTableCheck {
   private static final Set<String> INTEGERS = Set.of("bigint", "integer", "smallint");
-  private static final Set<String> TEXTS = Set.of("text", "character varying", "character");
+
+  /** Without {@code character}: its blanks are compared in some places and not in others. */
+  private static final Set<String> TEXTS = Set.of("text", "character varying");
+
   private static final Set<String> INSTANTS = Set.of("timestamp with time zone");
   private static final String COLUMNS =
       """

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.lukko.postgres.PostgresServer.Database;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -65,6 +67,7 @@ class QueueTableCheckTest {
     "ALTER COLUMN token SET DEFAULT 7, token has the default 7",
     "ALTER COLUMN done_at SET NOT NULL, done_at must not be null",
     "ALTER COLUMN token TYPE int, token is integer and must be bigint",
+    "ALTER COLUMN customer TYPE char(9), customer is character(9) and must be text",
     "ALTER COLUMN error TYPE varchar(80), error is character varying(80)",
     "DROP CONSTRAINT orders_pkey, id may have one value twice",
     "DROP COLUMN customer, it has no column customer"
@@ -99,6 +102,32 @@ class QueueTableCheckTest {
     assertThatThrownBy(() -> queue.claim(1))
         .isInstanceOf(UnsuitableDatabaseException.class)
         .hasMessageContaining("table orders is missing");
+  }
+
+  @Test
+  void queuesThatSpellOneTableDifferentlyKeepItsKeysApartAllTheSame() throws Exception {
+    try (SkipLockedQueue bare = ordered("orders");
+        SkipLockedQueue qualified = ordered("public.orders");
+        Connection slow = database.connect();
+        Statement statement = slow.createStatement()) {
+      slow.setAutoCommit(false);
+      statement.execute("INSERT INTO orders (id, customer) VALUES (1, 'a')");
+      database.execute("INSERT INTO orders (id, customer) VALUES (2, 'a')");
+      try (SkipLockedQueue.Claim claim = bare.claim(5)) {
+        assertThat(claim.rows()).extracting(QueueRow::id).containsExactly(2L);
+        slow.commit(); // Now the row with the lower id is there.
+        try (SkipLockedQueue.Claim other = qualified.claim(5)) {
+          assertThat(other.rows()).isEmpty();
+        }
+      }
+    }
+  }
+
+  private SkipLockedQueue ordered(String table) {
+    return SkipLockedQueue.builder(database.dataSource(), "orders")
+        .table(QueueTable.of(table).orderingKey("customer").build())
+        .ordered(true)
+        .build();
   }
 
   @Test
