@@ -1,4 +1,5 @@
 /** Distributed locks: the contract, the engine and the fence. */
+@SuppressWarnings("module") // the other modules are built after this one
 module dev.lukko {
   requires static jdk.jfr;
   requires static org.jspecify;
@@ -9,5 +10,12 @@ module dev.lukko {
   exports dev.lukko.redlock;
   exports dev.lukko.schedule;
   exports dev.lukko.spi;
+  exports dev.lukko.text to
+      dev.lukko.cli,
+      dev.lukko.jdbc,
+      dev.lukko.jedis,
+      dev.lukko.postgres,
+      dev.lukko.redis,
+      dev.lukko.redis.protocol;
   exports dev.lukko.time;
 }

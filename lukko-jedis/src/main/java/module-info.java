@@ -3,7 +3,7 @@ module dev.lukko.jedis {
   requires transitive dev.lukko;
   requires transitive dev.lukko.redis.protocol;
   requires transitive redis.clients.jedis;
-  requires static transitive org.jspecify;
+  requires static org.jspecify;
 
   exports dev.lukko.jedis;
 }

@@ -1,5 +1,6 @@
 package dev.lukko;
 
+import dev.lukko.text.Printable;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -14,6 +15,10 @@ import java.util.Optional;
  *     expiry or the node did not say
  */
 public record Holder(String description, Optional<Instant> since, Optional<Duration> remaining) {
+
+  public Holder {
+    description = Printable.of(description);
+  }
 
   @Override
   public String toString() {

@@ -1,5 +1,6 @@
 package dev.lukko;
 
+import dev.lukko.text.Printable;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +12,10 @@ import org.jspecify.annotations.Nullable;
  * @param cause the underlying failure, or null
  */
 public record NodeAnswer(String node, Kind kind, String detail, @Nullable Throwable cause) {
+
+  public NodeAnswer {
+    detail = Printable.of(detail);
+  }
 
   /** An answer without an underlying failure. */
   public NodeAnswer(String node, Kind kind, String detail) {

@@ -59,6 +59,9 @@ class ArchitectureTest {
           ArchitectureRules.TIME);
 
   @ArchTest
+  static final ArchRule textKnowsNothing = ArchitectureRules.mayKnow(ArchitectureRules.TEXT);
+
+  @ArchTest
   static final ArchRule timeKnowsNothing = ArchitectureRules.mayKnow(ArchitectureRules.TIME);
 
   @ArchTest

@@ -7,7 +7,10 @@ import dev.lukko.cli.doctor.DiagnosisJson;
 import dev.lukko.cli.doctor.DiagnosisText;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -73,13 +76,22 @@ final class DoctorCommand implements Callable<Integer> {
   public Integer call() throws IOException {
     check("--timeout", timeout, Duration.ofMillis(100), Duration.ofMinutes(1));
     check("--max-ttl", maxTtl, Duration.ofMillis(1), Duration.ofDays(365));
-    Diagnosis diagnosis = nodes.store(surroundings).diagnose(timeout, maxTtl);
+    LockStore store = nodes.store(surroundings);
+    Diagnosis diagnosis = store.diagnose(timeout, maxTtl);
     if (json) {
+      Map<String, @Nullable Object> object = new LinkedHashMap<>();
+      if (!store.headline().isEmpty()) {
+        object.put("note", store.headline());
+      }
+      object.putAll(DiagnosisJson.of(diagnosis));
       new ObjectMapper()
           .disable(JsonGenerator.Feature.AUTO_CLOSE_TARGET)
-          .writeValue(surroundings.out(), DiagnosisJson.of(diagnosis));
+          .writeValue(surroundings.out(), object);
       surroundings.out().println();
     } else {
+      if (!store.headline().isEmpty()) {
+        surroundings.out().println(store.headline());
+      }
       DiagnosisText.print(diagnosis, surroundings.out());
     }
     return diagnosis.isHealthy() ? ExitCode.OK : ExitCode.UNHEALTHY;

@@ -38,6 +38,11 @@ record EmbeddedFile(Path path) implements LockStore {
   }
 
   @Override
+  public String headline() {
+    return "no nodes are named (--node, LUKKO_NODES): this is " + description();
+  }
+
+  @Override
   public List<LockNode> open() {
     try {
       return List.of(EmbeddedNode.open(path));

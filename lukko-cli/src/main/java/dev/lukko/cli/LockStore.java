@@ -14,6 +14,9 @@ sealed interface LockStore permits NamedNodes, EmbeddedFile {
   /** What {@code --verbose} says of it; without passwords. */
   String description();
 
+  /** What a reader must know before any answer about it; empty if nodes were named. */
+  String headline();
+
   /**
    * Opens it; the caller closes the nodes.
    *

@@ -28,6 +28,11 @@ record NamedNodes(List<NodeAddress> addresses, RedisKeyFormat keyFormat, NodeAcc
   }
 
   @Override
+  public String headline() {
+    return "";
+  }
+
+  @Override
   public List<LockNode> open() {
     return NodeConnector.connect(addresses, keyFormat, access);
   }

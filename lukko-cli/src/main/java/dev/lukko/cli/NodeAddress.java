@@ -1,5 +1,6 @@
 package dev.lukko.cli;
 
+import dev.lukko.text.PrintableAddress;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -15,32 +16,27 @@ import java.util.regex.Pattern;
 record NodeAddress(String url, String scheme, String server) {
 
   private static final int DEFAULT_PORT = 6379;
+  private static final String EXAMPLE = "redis://localhost:6379";
+  private static final Pattern PLACES = Pattern.compile("[A-Za-z0-9._~:,/\\[\\]-]*");
   private static final String SOCKET = "redis-socket";
   private static final Pattern MASTER = Pattern.compile("[?&](sentinelMasterId=[^&]*)");
 
   static NodeAddress parse(String url) {
     int end = url.indexOf("://");
     if (end <= 0) {
-      throw new UsageException(
-          "node '"
-              + Secrets.hideInWord(url)
-              + "' has no scheme; write "
-              + example(url.substring(url.lastIndexOf('@') + 1))
-              + " (or rediss:// for TLS)");
+      throw refused(url, "has no scheme; write " + EXAMPLE + " (or rediss:// for TLS)");
     }
     String scheme = url.substring(0, end).toLowerCase(Locale.ROOT);
     if (!NodeConnector.SCHEMES.contains(scheme)) {
-      throw new UsageException(
-          "node '"
-              + Secrets.hideInWord(url)
-              + "' has the unknown scheme '"
-              + scheme
-              + "'; known are "
-              + String.join(", ", NodeConnector.SCHEMES));
+      throw refused(
+          url, "has an unknown scheme; known are " + String.join(", ", NodeConnector.SCHEMES));
     }
     String rest = url.substring(end + 3);
     String place = rest.substring(rest.lastIndexOf('@') + 1);
     String beforeQuery = place.split("\\?", 2)[0];
+    if (!scheme.equals(SOCKET) && !PLACES.matcher(beforeQuery).matches()) {
+      throw refused(url, "has no valid host; write " + EXAMPLE);
+    }
     if (scheme.equals(SOCKET)) {
       return new NodeAddress(url, scheme, beforeQuery);
     }
@@ -60,8 +56,7 @@ record NodeAddress(String url, String scheme, String server) {
     boolean hasPort = colon > location.lastIndexOf(']');
     String host = hasPort ? location.substring(0, colon) : location;
     if (host.isEmpty()) {
-      throw new UsageException(
-          "node '" + Secrets.hideInWord(url) + "' has no host; write " + example("localhost"));
+      throw refused(url, "has no host; write " + EXAMPLE);
     }
     return host + ":" + (hasPort ? port(url, location.substring(colon + 1)) : DEFAULT_PORT);
   }
@@ -75,16 +70,12 @@ record NodeAddress(String url, String scheme, String server) {
     } catch (NumberFormatException notANumber) {
       // Refused below.
     }
-    throw new UsageException(
-        "node '"
-            + Secrets.hideInWord(url)
-            + "' has the port '"
-            + text
-            + "'; it must be a number from 1 to 65535");
+    throw refused(url, "has no port from 1 to 65535");
   }
 
-  private static String example(String host) {
-    return "redis://" + (host.contains(":") ? host : host + ":6379");
+  /** Nothing is repeated as it was given: nobody can tell where in it the password is. */
+  private static UsageException refused(String url, String why) {
+    return new UsageException("node '" + PrintableAddress.of(url) + "' " + why);
   }
 
   /** The address without user and password. */

@@ -1,17 +1,23 @@
 package dev.lukko.cli;
 
+import dev.lukko.text.Printable;
+import dev.lukko.text.PrintableAddress;
 import java.util.regex.Pattern;
 
 /** Keeps passwords of node addresses out of everything that is shown. */
 final class Secrets {
 
   /**
-   * In running text: what stands between the scheme and the last at-sign of a word, or before the
-   * at-sign where the scheme was forgotten. A password may itself hold an at-sign or a slash,
-   * though these should be written as %40 and %2F.
+   * In running text, behind which there is no address any more that was not made printable: what
+   * stands between the scheme and the last at-sign of a word, or before the at-sign where the
+   * scheme was forgotten.
    */
   private static final Pattern USER_INFO =
       Pattern.compile("(://)[^\\s'\"]*@|(?<![^\\s'\"])(?![^\\s'\"@]*://)[^\\s'\"@]*:[^\\s'\"]*@");
+
+  /** A word that somebody may have meant for an address. */
+  private static final Pattern MAYBE_ADDRESS =
+      Pattern.compile(".*[@:].*|(?:redis|jdbc).*", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
 
   private Secrets() {}
 
@@ -22,13 +28,6 @@ final class Secrets {
 
   /** One word of the command line, which may be an address in any shape. */
   static String hideInWord(String word) {
-    int at = word.lastIndexOf('@');
-    int scheme = word.indexOf("://");
-    if (at < 0) {
-      return word;
-    }
-    return (scheme >= 0 && scheme < at ? word.substring(0, scheme + 3) : "")
-        + "***"
-        + word.substring(at);
+    return MAYBE_ADDRESS.matcher(word).matches() ? PrintableAddress.of(word) : Printable.of(word);
   }
 }

@@ -58,13 +58,17 @@ final class StatusCommand implements Callable<Integer> {
               + " characters; it must have 1 to "
               + MAX_NAME_LENGTH);
     }
-    return show(nodes.store(surroundings).report(resource, TIMEOUT));
+    LockStore store = nodes.store(surroundings);
+    return show(store.report(resource, TIMEOUT), store.headline());
   }
 
-  private int show(LockReport report) {
+  private int show(LockReport report, String headline) {
     if (json) {
-      StatusJson.print(report, surroundings.out());
+      StatusJson.print(report, headline, surroundings.out());
     } else {
+      if (!headline.isEmpty()) {
+        surroundings.out().println(headline);
+      }
       StatusText.print(report, Instant.now(), surroundings.out());
     }
     if (report.hasQuorum()) {

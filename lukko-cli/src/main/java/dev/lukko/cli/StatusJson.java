@@ -20,9 +20,12 @@ final class StatusJson {
 
   private StatusJson() {}
 
-  static void print(LockReport report, PrintWriter out) {
+  static void print(LockReport report, String headline, PrintWriter out) {
     Map<String, Object> root = new LinkedHashMap<>();
     root.put("resource", report.resource());
+    if (!headline.isEmpty()) {
+      root.put("note", headline);
+    }
     root.put("state", report.state().name().toLowerCase(Locale.ROOT).replace('_', '-'));
     root.put("nodesAnswered", report.answered());
     root.put("quorum", report.quorum());

@@ -122,7 +122,9 @@ class DoctorCommandTest {
     assertThat(doctor.out())
         .contains("node " + address(0) + ": awaits admission\n")
         .contains("warning  awaits admission: without marker")
-        .contains("quorum: 3 of 3 nodes vote, 2 needed; 1 more may fail\n");
+        .contains(
+            "quorum: 0 of 3 nodes vote, 2 needed; 3 more with the first lock, which admits new"
+                + " nodes; 1 more may fail\n");
   }
 
   @Test
@@ -300,6 +302,7 @@ class DoctorCommandTest {
 
     assertThat(before.exitCode()).isZero();
     assertThat(before.out())
+        .startsWith("no nodes are named (--node, LUKKO_NODES): this is the file ")
         .contains("the first lock makes the file", "clock       does not apply")
         .contains("quorum: 1 of 1 node votes, 1 needed; none may fail\n");
     assertThat(home).isEmptyDirectory();

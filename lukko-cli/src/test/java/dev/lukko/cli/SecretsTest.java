@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class SecretsTest {
 
@@ -14,8 +15,6 @@ class SecretsTest {
     "redis://user:secret@host, redis://***@host",
     "redis://:sec@ret@host, redis://***@host",
     "redis://:sec/ret@host, redis://***@host",
-    ":secret@host:1, ***@host:1",
-    "user:secret@host, ***@host"
   })
   void aPasswordIsHiddenInTextAndAlone(String url, String hidden) {
     assertThat(Secrets.hide("cannot reach " + url + " or '" + url + "'"))
@@ -23,9 +22,19 @@ class SecretsTest {
     assertThat(Secrets.hideInWord(url)).isEqualTo(hidden);
   }
 
-  @Test
-  void aPasswordWithBlanksIsHiddenInAWord() {
-    assertThat(Secrets.hideInWord("redis://:se cr'et@host")).isEqualTo("redis://***@host");
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "redis://:se cr'et@host",
+        "redis://:secret\n@host",
+        "redis:app:secret@host",
+        ":secret@host:1",
+        "user:secret@host",
+        "redis:secret",
+        "secret://host",
+      })
+  void aWordThatIsNoAddressButMayBeMeantForOneIsNotShown(String word) {
+    assertThat(Secrets.hideInWord(word)).matches("(redis://)?\\.\\.\\.");
   }
 
   @Test
@@ -34,5 +43,6 @@ class SecretsTest {
 
     assertThat(Secrets.hide(text)).isEqualTo(text);
     assertThat(Secrets.hideInWord("redis://host:1")).isEqualTo("redis://host:1");
+    assertThat(Secrets.hideInWord("--tll")).isEqualTo("--tll");
   }
 }

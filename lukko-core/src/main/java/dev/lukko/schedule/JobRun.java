@@ -1,5 +1,6 @@
 package dev.lukko.schedule;
 
+import dev.lukko.text.Printable;
 import java.time.Instant;
 import java.util.Optional;
 
@@ -39,6 +40,11 @@ public record JobRun(
     SKIPPED,
     /** Another run of the job began, under a higher token, before this one said how it ended. */
     ABANDONED
+  }
+
+  public JobRun {
+    runner = Printable.of(runner);
+    error = error.map(Printable::of);
   }
 
   JobRun ended(Outcome how, Optional<String> why, Instant when) {

@@ -1,5 +1,6 @@
 package dev.lukko.spi;
 
+import dev.lukko.text.Printable;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,6 +11,10 @@ import org.jspecify.annotations.Nullable;
  * @param cause the underlying failure, or null
  */
 public record Failed(String detail, @Nullable Throwable cause) implements NodeFault {
+
+  public Failed {
+    detail = Printable.of(detail);
+  }
 
   /**
    * The class of a request that was withdrawn by the release of its own owner before it had reached

@@ -1,5 +1,6 @@
 package dev.lukko.spi;
 
+import dev.lukko.text.Printable;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -51,7 +52,9 @@ public record NodeStatus(
   }
 
   public NodeStatus {
-    warnings = List.copyOf(warnings);
+    identity = identity.map(Printable::of);
+    detail = Printable.of(detail);
+    warnings = warnings.stream().map(Printable::of).toList();
     traits = Set.copyOf(traits);
   }
 

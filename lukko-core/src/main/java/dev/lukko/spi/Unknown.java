@@ -1,5 +1,6 @@
 package dev.lukko.spi;
 
+import dev.lukko.text.Printable;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,6 +11,10 @@ import org.jspecify.annotations.Nullable;
  * @param cause the underlying failure, or null
  */
 public record Unknown(String detail, @Nullable Throwable cause) implements NodeFault {
+
+  public Unknown {
+    detail = Printable.of(detail);
+  }
 
   /** An unknown outcome without an underlying failure. */
   public Unknown(String detail) {

@@ -50,6 +50,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe.
  */
+@SuppressWarnings("exports") // a client's module need not have the servlets of the filter
 public final class FencingFilter implements Filter {
   /** The request attribute with the accepted token. */
   public static final String TOKEN_ATTRIBUTE = "dev.lukko.http.fencing-token";

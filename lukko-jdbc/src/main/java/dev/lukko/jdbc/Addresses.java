@@ -1,6 +1,6 @@
 package dev.lukko.jdbc;
 
-import java.util.Locale;
+import dev.lukko.text.PrintableAddress;
 import org.jspecify.annotations.Nullable;
 
 /** Names of databases for messages: where they are, without anything that one logs in with. */
@@ -13,15 +13,7 @@ final class Addresses {
    * @param number what tells nodes without an address apart
    */
   static String of(@Nullable String url, int number) {
-    if (url == null || url.isEmpty()) {
-      return "jdbc-" + number;
-    }
-    String address = url.startsWith("jdbc:") ? url.substring("jdbc:".length()) : url;
-    for (char end : new char[] {'?', ';', '#'}) {
-      int at = address.indexOf(end);
-      address = at < 0 ? address : address.substring(0, at);
-    }
-    address = address.replaceFirst("//[^/@]*@", "//");
-    return address.toLowerCase(Locale.ROOT).contains("password") ? "jdbc-" + number : address;
+    String address = url == null ? null : PrintableAddress.ofDatabase(url);
+    return address == null ? "jdbc-" + number : address;
   }
 }

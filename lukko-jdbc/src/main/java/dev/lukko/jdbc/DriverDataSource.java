@@ -1,5 +1,6 @@
 package dev.lukko.jdbc;
 
+import dev.lukko.text.PrintableAddress;
 import java.io.PrintWriter;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -48,12 +49,37 @@ final class DriverDataSource implements DataSource {
 
   @Override
   public Connection getConnection() throws SQLException {
-    return DriverManager.getConnection(url, properties);
+    try {
+      return DriverManager.getConnection(url, properties);
+    } catch (SQLException failure) {
+      throw withoutSecrets(failure);
+    }
   }
 
   @Override
   public Connection getConnection(String user, String password) throws SQLException {
-    return DriverManager.getConnection(url, user, password);
+    try {
+      return DriverManager.getConnection(url, user, password);
+    } catch (SQLException failure) {
+      throw withoutSecrets(failure);
+    }
+  }
+
+  /** Drivers repeat URLs that they cannot read, in whole or in part. */
+  private SQLException withoutSecrets(SQLException failure) {
+    for (Throwable each = failure; each != null; each = each.getCause()) {
+      String message = String.valueOf(each.getMessage());
+      if (!PrintableAddress.without(message, url).equals(message)) {
+        SQLException hidden =
+            new SQLException(
+                PrintableAddress.without(String.valueOf(failure.getMessage()), url),
+                failure.getSQLState(),
+                failure.getErrorCode());
+        hidden.setStackTrace(failure.getStackTrace());
+        return hidden;
+      }
+    }
+    return failure;
   }
 
   @Override

@@ -4,13 +4,9 @@ import java.lang.reflect.Field;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Connection;
-import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
-import redis.clients.jedis.mcf.MultiDbConnectionProvider;
-import redis.clients.jedis.providers.ClusterConnectionProvider;
 import redis.clients.jedis.providers.ConnectionProvider;
 import redis.clients.jedis.providers.PooledConnectionProvider;
-import redis.clients.jedis.providers.SentineledConnectionProvider;
 import redis.clients.jedis.util.Pool;
 
 /**
@@ -21,18 +17,23 @@ import redis.clients.jedis.util.Pool;
  */
 final class ClientPool {
 
-  /** What leads to several servers, and what to use in its place. */
-  private static final Map<Class<? extends ConnectionProvider>, String> SEVERAL =
+  private static final String SEVERAL_DATABASES =
+      "one of several databases, and to another one after a failover: make a node of each of"
+          + " them, with a client of its own";
+
+  /** By the names of classes, which not every version has: what leads to several servers, and what to use in its place. */
+  private static final Map<String, String> SEVERAL =
       Map.of(
-          ClusterConnectionProvider.class,
+          "ClusterConnectionProvider",
           "a cluster: use RedisNode.connect(\"redis-cluster://...\") of lukko-redis, as the only"
               + " node",
-          SentineledConnectionProvider.class,
+          "SentineledConnectionProvider",
           "whichever server Sentinel names: use RedisNode.connect(\"redis-sentinel://...\") of"
               + " lukko-redis",
-          MultiDbConnectionProvider.class,
-          "one of several databases, and to another one after a failover: make a node of each of"
-              + " them, with a RedisClient of its own");
+          "MultiDbConnectionProvider",
+          SEVERAL_DATABASES,
+          "MultiClusterPooledConnectionProvider", // its name before Jedis 7
+          SEVERAL_DATABASES);
 
   private ClientPool() {}
 
@@ -42,8 +43,9 @@ final class ClientPool {
    * @throws IllegalArgumentException if the client has no pool, or does not lead to one server
    */
   static Pool<Connection> of(UnifiedJedis client) {
-    if (client instanceof RedisClient single) {
-      return single.getPool();
+    Pool<Connection> open = NewerJedis.poolOf(client);
+    if (open != null) {
+      return open;
     }
     ConnectionProvider provider = providerOf(client);
     if (provider instanceof PooledConnectionProvider pooled) {
@@ -58,9 +60,10 @@ final class ClientPool {
       return "over one connection, which cannot be shared: the replies to two users of it would be"
           + " mixed up. It must have a pool, as a RedisClient has; or use JedisNode.connect(url)";
     }
-    for (var several : SEVERAL.entrySet()) {
-      if (several.getKey().isInstance(provider)) {
-        return "that leads to " + several.getValue();
+    for (Class<?> type = provider.getClass(); type != null; type = type.getSuperclass()) {
+      String several = SEVERAL.get(type.getSimpleName());
+      if (several != null) {
+        return "that leads to " + several;
       }
     }
     return "over a "

@@ -66,8 +66,8 @@ final class JedisLine implements ServerConnection {
     Throwable cause = null;
     try {
       loop.run();
-    } catch (InterruptedException | RuntimeException e) {
-      cause = e;
+    } catch (InterruptedException | RuntimeException | Error e) {
+      cause = e; // an Error too: whoever waits for a reply must learn of it
     } finally {
       end(cause == null ? new IOException("the connection was closed") : cause);
       if (running.decrementAndGet() == 0) {

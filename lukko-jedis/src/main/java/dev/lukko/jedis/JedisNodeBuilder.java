@@ -30,7 +30,9 @@ public final class JedisNodeBuilder {
   private final NodeSettings settings = new NodeSettings();
   private boolean closeClient;
 
-  JedisNodeBuilder() {}
+  JedisNodeBuilder() {
+    NewerJedis.check();
+  }
 
   /** How keys are named; default {@link RedisKeyFormat#PREFIXED}. */
   public JedisNodeBuilder keyFormat(RedisKeyFormat keyFormat) {

@@ -68,7 +68,7 @@ final class MortalConnection {
   void end() {
     ended = true;
     try {
-      connection.forceDisconnect();
+      NewerJedis.end(connection);
     } catch (IOException | RuntimeException gone) {
       LOG.log(DEBUG, "the connection had ended already", gone);
     }

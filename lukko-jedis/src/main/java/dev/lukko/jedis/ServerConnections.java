@@ -6,7 +6,6 @@ import java.time.Duration;
 import redis.clients.jedis.ClientSetInfoConfig;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.DefaultJedisClientConfig;
-import redis.clients.jedis.RedisProtocol;
 
 /**
  * Connections of the node's own to one server.
@@ -22,11 +21,11 @@ record ServerConnections(RedisAddress address, Duration connectTimeout)
     int timeoutMillis = Math.toIntExact(connectTimeout.toMillis());
     DefaultJedisClientConfig.Builder config =
         DefaultJedisClientConfig.builder()
-            .protocol(RedisProtocol.RESP2)
             .timeoutMillis(timeoutMillis)
             .database(address.database())
             .clientName(address.clientName())
             .clientSetInfoConfig(ClientSetInfoConfig.DISABLED);
+    NewerJedis.withoutHello(config);
     Secret password = address.login().password();
     if (password != null) {
       config.user(address.login().user()).password(password.read());

@@ -7,7 +7,9 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketOption;
 import java.security.GeneralSecurityException;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
@@ -24,6 +26,10 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
  * broken, and send to a server that nobody has looked at.
  */
 final class ServerSocketFactory implements JedisSocketFactory {
+  /** In seconds, and the number of probes. */
+  private static final Map<String, Integer> KEEP_ALIVE =
+      Map.of("TCP_KEEPIDLE", 5, "TCP_KEEPINTERVAL", 1, "TCP_KEEPCOUNT", 3);
+
   private final Place place;
   private final @Nullable Tls tls;
   private final int timeoutMillis;
@@ -47,10 +53,10 @@ final class ServerSocketFactory implements JedisSocketFactory {
         Socket socket = new Socket();
         try {
           socket.setTcpNoDelay(true);
-          socket.setKeepAlive(true);
+          keepAlive(socket);
           socket.setSoTimeout(timeoutMillis); // until the handshake is done
           socket.connect(new InetSocketAddress(address, place.port()), timeoutMillis);
-          return tls == null ? socket : secured(socket, host, tls);
+          return new BoundedSocket(tls == null ? socket : secured(socket, host, tls));
         } catch (IOException failed) {
           socket.close();
           refused = failed;
@@ -59,6 +65,22 @@ final class ServerSocketFactory implements JedisSocketFactory {
       throw refused == null ? new IOException("no address") : refused;
     } catch (IOException failed) {
       throw new JedisConnectionException(String.valueOf(failed.getMessage()), failed);
+    }
+  }
+
+  /**
+   * A link that is dead while nothing is asked is noticed after 8 s, where the platform can: by name,
+   * since a runtime may lack the module that has these options.
+   */
+  private static void keepAlive(Socket socket) throws IOException {
+    socket.setKeepAlive(true);
+    for (SocketOption<?> option : socket.supportedOptions()) {
+      Integer value = KEEP_ALIVE.get(option.name());
+      if (value != null && option.type() == Integer.class) {
+        @SuppressWarnings("unchecked") // by its type
+        SocketOption<Integer> known = (SocketOption<Integer>) option;
+        socket.setOption(known, value);
+      }
     }
   }
 

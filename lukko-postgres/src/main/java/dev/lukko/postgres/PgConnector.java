@@ -1,5 +1,6 @@
 package dev.lukko.postgres;
 
+import dev.lukko.text.PrintableAddress;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
@@ -48,7 +49,30 @@ final class PgConnector {
     properties.setProperty("connectTimeout", Long.toString(seconds));
     properties.setProperty("socketTimeout", Long.toString(seconds));
     properties.setProperty("tcpKeepAlive", "true");
-    return () -> DriverManager.getConnection(url, properties);
+    return () -> {
+      try {
+        return DriverManager.getConnection(url, properties);
+      } catch (SQLException failure) {
+        throw withoutSecrets(failure, url);
+      }
+    };
+  }
+
+  /** The driver repeats URLs that it cannot read, in whole or in part. */
+  private static SQLException withoutSecrets(SQLException failure, String url) {
+    for (Throwable each = failure; each != null; each = each.getCause()) {
+      String message = String.valueOf(each.getMessage());
+      if (!PrintableAddress.without(message, url).equals(message)) {
+        SQLException hidden =
+            new SQLException(
+                PrintableAddress.without(String.valueOf(failure.getMessage()), url),
+                failure.getSQLState(),
+                failure.getErrorCode());
+        hidden.setStackTrace(failure.getStackTrace());
+        return hidden;
+      }
+    }
+    return failure;
   }
 
   /**

@@ -9,6 +9,7 @@ import dev.lukko.LockListener;
 import dev.lukko.LockReport;
 import dev.lukko.LockRequest;
 import dev.lukko.spi.ProcessName;
+import dev.lukko.text.PrintableAddress;
 import dev.lukko.time.Scheduler;
 import dev.lukko.time.Ticker;
 import java.sql.Connection;
@@ -238,7 +239,7 @@ public final class PostgresAdvisoryLocks implements LockClient {
     public Builder url(String url, @Nullable String user, @Nullable String password) {
       if (url == null || !url.startsWith("jdbc:postgresql:")) {
         throw new IllegalArgumentException(
-            "url is " + url + "; it must begin with jdbc:postgresql:");
+            "url is \"" + PrintableAddress.of(url) + "\"; it must begin with jdbc:postgresql:");
       }
       this.opening = () -> PgConnector.to(url, user, password, nodeTimeout).open();
       return this;

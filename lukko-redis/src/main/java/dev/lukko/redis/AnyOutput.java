@@ -13,6 +13,8 @@ import org.jspecify.annotations.Nullable;
  * Takes any reply of the second version of the protocol; the reply is the one element of a list.
  */
 final class AnyOutput extends CommandOutput<String, String, List<@Nullable Object>> {
+  private static final int USUAL_ELEMENTS = 1_024;
+
   private final Deque<List<@Nullable Object>> open = new ArrayDeque<>();
 
   AnyOutput() {
@@ -40,7 +42,8 @@ final class AnyOutput extends CommandOutput<String, String, List<@Nullable Objec
 
   @Override
   public void multi(int count) {
-    List<@Nullable Object> list = new ArrayList<>(Math.max(0, count));
+    // No room for what is only announced.
+    List<@Nullable Object> list = new ArrayList<>(Math.min(Math.max(0, count), USUAL_ELEMENTS));
     add(list);
     open.push(list);
   }

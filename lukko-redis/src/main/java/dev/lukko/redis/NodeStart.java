@@ -14,7 +14,6 @@ import dev.lukko.redis.protocol.Started;
 import dev.lukko.redis.protocol.TlsFiles;
 import dev.lukko.redis.protocol.Wire;
 import io.lettuce.core.ClientOptions;
-import io.lettuce.core.MaintNotificationsConfig;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SslOptions;
@@ -178,6 +177,7 @@ record NodeStart(
               .sslContext(context -> configure(context, files))
               .build());
     }
+    NewerLettuce.stayPut(options);
     return options
         // At most once: a connection that breaks is not revived, and what was under way fails.
         .autoReconnect(false)
@@ -187,7 +187,6 @@ record NodeStart(
         .publishOnScheduler(false)
         // Each request has a timeout of its own, which also gives up a dead connection.
         .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build())
-        .maintNotificationsConfig(MaintNotificationsConfig.disabled())
         .socketOptions(sockets.mutate().connectTimeout(connectTimeout).tcpNoDelay(true).build())
         .build();
   }

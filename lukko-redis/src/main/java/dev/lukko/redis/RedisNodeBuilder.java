@@ -20,7 +20,9 @@ import org.jspecify.annotations.Nullable;
 public final class RedisNodeBuilder {
   private final NodeSettings settings = new NodeSettings();
 
-  RedisNodeBuilder() {}
+  RedisNodeBuilder() {
+    NewerLettuce.check();
+  }
 
   /** How keys are named; default {@link RedisKeyFormat#PREFIXED}. */
   public RedisNodeBuilder keyFormat(RedisKeyFormat keyFormat) {

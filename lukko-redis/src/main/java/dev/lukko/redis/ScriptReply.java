@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /** What a script returns, a number, a text, or a flat list of them, as a list in any case. */
 final class ScriptReply extends CommandOutput<String, String, List<Object>> {
+  private static final int USUAL_ELEMENTS = 16;
 
   private boolean isList;
 
@@ -30,7 +31,7 @@ final class ScriptReply extends CommandOutput<String, String, List<Object>> {
   @Override
   public void multi(int count) {
     isList = true;
-    output = new ArrayList<>(Math.max(0, count));
+    output = new ArrayList<>(Math.min(Math.max(0, count), USUAL_ELEMENTS)); // not all that is announced
   }
 
   private void add(Object element) {

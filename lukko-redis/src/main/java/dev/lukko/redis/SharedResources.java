@@ -28,6 +28,7 @@ final class SharedResources {
           .threadFactoryProvider(pool -> new DefaultThreadFactory("lukko-redis-" + pool, true))
           .timer(timer)
           .commandLatencyRecorder(CommandLatencyRecorder.disabled())
+          .nettyCustomizer(BoundedReplies.inEachConnection())
           .build();
 
   private SharedResources() {}

@@ -17,8 +17,13 @@ import org.jspecify.annotations.Nullable;
 /** One socket that speaks RESP2, every read bounded. */
 final class RespConnection implements AutoCloseable {
 
+  private static final int MAX_TEXT = 512 << 20; // what a server stores at most
+  private static final int MAX_DEPTH = 32;
+  private static final int USUAL_ELEMENTS = 1_024;
+
   private final Socket socket = new Socket();
   private final InputStream in;
+  private int depth;
 
   RespConnection(int port, @Nullable String password, Duration timeout) throws IOException {
     int timeoutMillis = Math.toIntExact(timeout.toMillis());
@@ -71,7 +76,10 @@ final class RespConnection implements AutoCloseable {
     if (length < 0) {
       return null;
     }
-    byte[] bytes = in.readNBytes(length + 2);
+    if (length > MAX_TEXT) {
+      throw new IOException("the reply announces a text of " + length + " bytes");
+    }
+    byte[] bytes = in.readNBytes(length + 2); // in parts, as they come
     if (bytes.length < length + 2) {
       throw new EOFException("connection closed inside a reply");
     }
@@ -82,10 +90,15 @@ final class RespConnection implements AutoCloseable {
     if (length < 0) {
       return null;
     }
-    List<@Nullable Object> elements = new ArrayList<>(length);
+    if (++depth > MAX_DEPTH) {
+      throw new IOException("more than " + MAX_DEPTH + " lists inside one another");
+    }
+    // No room for what is only announced.
+    List<@Nullable Object> elements = new ArrayList<>(Math.min(length, USUAL_ELEMENTS));
     for (int i = 0; i < length; i++) {
       elements.add(read());
     }
+    depth--;
     return elements;
   }
 

@@ -71,14 +71,18 @@ public record Diagnosis(List<NodeReport> nodes, List<Finding> findings, String l
     return nodes.size() / 2 + 1;
   }
 
-  /**
-   * How many nodes vote. A majority that awaits admission is a new deployment, which votes with the
-   * first lock.
-   */
+  /** How many nodes vote now. */
   public int voting() {
-    int voting = (int) nodes.stream().filter(NodeReport::isVoting).count();
+    return (int) nodes.stream().filter(NodeReport::isVoting).count();
+  }
+
+  /**
+   * How many nodes vote with the first lock: all that await admission if they are a majority, which
+   * is a new deployment; else none.
+   */
+  public int awaiting() {
     int awaiting = (int) nodes.stream().filter(Diagnosis::awaits).count();
-    return awaiting >= needed() ? voting + awaiting : voting;
+    return awaiting >= needed() ? awaiting : 0;
   }
 
   private static boolean awaits(NodeReport node) {
@@ -87,12 +91,12 @@ public record Diagnosis(List<NodeReport> nodes, List<Finding> findings, String l
   }
 
   public boolean hasQuorum() {
-    return voting() >= needed();
+    return voting() + awaiting() >= needed();
   }
 
   /** How many more nodes may fail; zero if there is no quorum. */
   public int spare() {
-    return Math.max(0, voting() - needed());
+    return Math.max(0, voting() + awaiting() - needed());
   }
 
   /** Whether nothing is wrong that must be put right. */

@@ -15,6 +15,7 @@ public final class DiagnosisJson {
     Map<String, @Nullable Object> root = new LinkedHashMap<>();
     root.put("healthy", diagnosis.isHealthy());
     root.put("voting", diagnosis.voting());
+    root.put("awaitingAdmission", diagnosis.awaiting());
     root.put("quorum", diagnosis.needed());
     root.put("spare", diagnosis.spare());
     root.put("findings", findings(diagnosis.findings()));

@@ -48,6 +48,9 @@ public final class DiagnosisText {
         + (diagnosis.nodes().size() == 1 ? " node votes, " : " nodes vote, ")
         + diagnosis.needed()
         + " needed; "
+        + (diagnosis.awaiting() > 0
+            ? diagnosis.awaiting() + " more with the first lock, which admits new nodes; "
+            : "")
         + (diagnosis.hasQuorum()
             ? diagnosis.spare() == 0 ? "none may fail" : diagnosis.spare() + " more may fail"
             : "no lock can be taken");

@@ -18,8 +18,7 @@ import java.util.function.Supplier;
 
 /** Looks at nodes on Redis servers, all at the same time, each within its time. */
 public final class Doctor {
-  private static final Duration CONNECT = Duration.ofSeconds(1);
-  private static final Duration MARGIN = Duration.ofSeconds(2);
+  private static final Duration MARGIN = Duration.ofMillis(500);
 
   private final Supplier<RedisNodeBuilder> access;
   private final RedisKeyFormat format;
@@ -51,6 +50,7 @@ public final class Doctor {
    */
   public Diagnosis examine(List<Patient> patients) {
     var unused = access.get(); // what it refuses is refused at once
+    RedisProbe.warmUp(); // not in the nodes' time
     List<CompletableFuture<NodeReport>> reports = new ArrayList<>();
     long deadlineNanos = System.nanoTime() + timeout.toNanos();
     for (int i = 0; i < patients.size(); i++) {
@@ -91,24 +91,45 @@ public final class Doctor {
   }
 
   private void examine(Patient patient, long deadlineNanos, CompletableFuture<NodeReport> report) {
-    Duration connect = CONNECT.compareTo(timeout) < 0 ? CONNECT : timeout;
-    try (RedisProbe probe = builder(connect).probe(patient.url());
-        RedisNode node = builder(connect).connect(patient.url())) {
+    try (RedisProbe probe = builder(timeout).probe(patient.url());
+        RedisNode node = builder(timeout).connect(patient.url())) {
       Questions questions = new Questions(probe, deadlineNanos);
-      NodeStatus status = statusOf(node, questions.left());
-      RedisAnswers answers = RedisAnswers.of(questions, format, maxTtl);
-      report.complete(
-          new NodeReport(
-              patient.name(),
-              status,
-              RedisSections.of(answers, status),
-              RedisFindings.of(answers, status, maxTtl)));
+      report.complete(report(patient, statusOf(node, questions.left()), questions));
     } catch (LockException unreachable) {
-      report.complete(
-          NodeReport.unreachable(patient.name(), String.valueOf(unreachable.getMessage())));
+      report.complete(NodeReport.unreachable(patient.name(), why(unreachable, deadlineNanos)));
     } catch (RuntimeException | Error failed) {
       report.completeExceptionally(failed);
     }
+  }
+
+  /** A server that has told who it is can be reached, though it may not answer everything in time. */
+  private NodeReport report(Patient patient, NodeStatus status, Questions questions) {
+    try {
+      RedisAnswers answers = RedisAnswers.of(questions, format, maxTtl);
+      return new NodeReport(
+          patient.name(),
+          status,
+          RedisSections.of(answers, status),
+          RedisFindings.of(answers, status, maxTtl));
+    } catch (LockException late) {
+      if (status.state() == NodeStatus.State.UNREACHABLE) {
+        throw late;
+      }
+      return new NodeReport(
+          patient.name(),
+          status,
+          List.of(RedisSections.state(status)),
+          List.of(
+              Finding.warning(
+                  "has not answered everything: " + why(late, questions.deadlineNanos()),
+                  "what it has not told was not looked at",
+                  "ask again with a longer --timeout")));
+    }
+  }
+
+  /** What is left for the last question says nothing; the whole time does. */
+  private String why(LockException failure, long deadlineNanos) {
+    return deadlineNanos - System.nanoTime() <= 0 ? late() : String.valueOf(failure.getMessage());
   }
 
   private RedisNodeBuilder builder(Duration connect) {

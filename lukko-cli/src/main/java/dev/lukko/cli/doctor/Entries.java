@@ -3,9 +3,11 @@ package dev.lukko.cli.doctor;
 import dev.lukko.LockException;
 import dev.lukko.redis.RedisRights;
 import dev.lukko.redis.format.RedisKeyFormat;
+import dev.lukko.text.Printable;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * The entries of locks at a server, as far as it was looked.
@@ -42,8 +44,11 @@ record Entries(
             instanceof List<?> reply)) {
           break;
         }
+        if (reply.size() != 2 || !(reply.get(1) instanceof List<?> keys)) {
+          throw new LockException("the reply to SCAN cannot be read");
+        }
         cursor = String.valueOf(reply.get(0));
-        for (Object found : (List<?>) reply.get(1)) {
+        for (Object found : keys) {
           String key = String.valueOf(found);
           counters += isCounter(key, format) ? 1 : 0;
           String entry = entryOf(key, format);
@@ -100,7 +105,10 @@ record Entries(
 
   /** A few of them by name. */
   static String some(List<String> keys) {
-    String first = String.join(", ", keys.subList(0, Math.min(NAMED, keys.size())));
+    String first =
+        keys.subList(0, Math.min(NAMED, keys.size())).stream()
+            .map(Printable::of)
+            .collect(Collectors.joining(", "));
     return keys.size() > NAMED ? first + " and " + (keys.size() - NAMED) + " more" : first;
   }
 }

@@ -2,6 +2,7 @@ package dev.lukko.cli.doctor;
 
 import dev.lukko.LockException;
 import dev.lukko.redis.RedisProbe;
+import dev.lukko.text.Printable;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -33,6 +34,10 @@ final class Questions {
     return probe.callAll(left(), questions);
   }
 
+  long deadlineNanos() {
+    return deadlineNanos;
+  }
+
   /** How much time is left, at least a millisecond. */
   Duration left() {
     return Duration.ofNanos(Math.max(1_000_000, deadlineNanos - System.nanoTime()));
@@ -42,7 +47,7 @@ final class Questions {
   @Nullable String text(String... words) {
     try {
       Object reply = ask(words);
-      return reply == null ? null : reply.toString();
+      return reply == null ? null : Printable.of(reply.toString());
     } catch (LockException refused) {
       return null;
     }
@@ -54,7 +59,7 @@ final class Questions {
     for (String line : String.valueOf(ask("INFO")).split("\r?\n", -1)) {
       int colon = line.indexOf(':');
       if (colon > 0) {
-        fields.put(line.substring(0, colon), line.substring(colon + 1));
+        fields.put(line.substring(0, colon), Printable.of(line.substring(colon + 1)));
       }
     }
     return fields;
@@ -64,7 +69,7 @@ final class Questions {
   @Nullable String setting(String name) {
     try {
       return ask("CONFIG", "GET", name) instanceof List<?> reply && reply.size() == 2
-          ? String.valueOf(reply.get(1))
+          ? Printable.of(String.valueOf(reply.get(1)))
           : null;
     } catch (LockException refused) {
       return null;
@@ -76,6 +81,11 @@ final class Questions {
     List<String> reply = new ArrayList<>();
     if (ask("TIME") instanceof List<?> parts) {
       parts.forEach(part -> reply.add(String.valueOf(part)));
+    }
+    if (reply.size() != 2
+        || !reply.get(0).matches("[0-9]{1,12}")
+        || !reply.get(1).matches("[0-9]{1,6}")) {
+      throw new LockException("the server's time cannot be read");
     }
     return Long.parseLong(reply.get(0)) * 1_000_000 + Long.parseLong(reply.get(1));
   }

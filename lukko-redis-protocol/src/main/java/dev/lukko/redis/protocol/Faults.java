@@ -29,6 +29,11 @@ public final class Faults {
 
   private static final Pattern CODE = Pattern.compile("^-?([A-Z][A-Z0-9]+) (.*)$", Pattern.DOTALL);
 
+  private static final Pattern NO_DIGESTS =
+      Pattern.compile(
+          "(?:NOPERM .*'evalsha'.*|ERR unknown command.*evalsha.*)",
+          Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
+
   private Faults() {}
 
   public static NodeFault ofRequest(Throwable error) {
@@ -79,6 +84,12 @@ public final class Faults {
   public static boolean isUnknownScript(Throwable error) {
     Throwable cause = unwrap(error);
     return cause instanceof ServerErrorException && message(cause).startsWith("NOSCRIPT");
+  }
+
+  /** Whether the server or its user lacks the command that names a script by its digest. */
+  public static boolean isDigestRefused(Throwable error) {
+    Throwable cause = unwrap(error);
+    return cause instanceof ServerErrorException && NO_DIGESTS.matcher(message(cause)).matches();
   }
 
   /** Whether the server has answered at all, be it with an error. */

@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
  * What a server of a cluster says of a request that belongs to another one, and was not applied.
  */
 public final class Redirect {
-  private static final Pattern MOVED = Pattern.compile("MOVED \\d+ (.*):(\\d+)");
+  private static final Pattern MOVED =
+      Pattern.compile("MOVED \\d{1,5} ([A-Za-z0-9._:?\\[\\]-]*):(\\d{1,5})");
 
   private Redirect() {}
 

@@ -1,5 +1,6 @@
 package dev.lukko.redis.protocol;
 
+import dev.lukko.text.Printable;
 import java.util.regex.Pattern;
 
 /**
@@ -20,7 +21,7 @@ public record RedisAccess(Login login, Login sentinelLogin, TlsFiles files, Stri
     if (!CLIENT_NAME.matcher(name).matches()) {
       throw new IllegalArgumentException(
           "clientName is \""
-              + name
+              + Printable.of(name)
               + "\"; it must have 1 to 100 characters from ! to ~, as the server demands");
     }
   }

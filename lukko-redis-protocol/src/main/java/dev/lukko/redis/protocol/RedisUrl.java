@@ -3,6 +3,7 @@ package dev.lukko.redis.protocol;
 import dev.lukko.redis.protocol.RedisAddress.Kind;
 import dev.lukko.redis.protocol.RedisAddress.Place;
 import dev.lukko.redis.protocol.RedisAddress.Tls;
+import dev.lukko.text.PrintableAddress;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -47,11 +48,7 @@ public final class RedisUrl {
   private final UrlParameters parameters;
 
   private RedisUrl(String url) {
-    int query = url.indexOf('?', Math.max(0, url.lastIndexOf('@')));
-    shown =
-        "url \""
-            + (query < 0 ? url : url.substring(0, query) + "?...").replaceAll("//.*@", "//***@")
-            + "\"";
+    shown = "url \"" + PrintableAddress.of(url) + "\"";
     Matcher matcher = FORM.matcher(url);
     if (!matcher.matches() || ILLEGAL.matcher(url).find()) {
       throw refused("is not a URL");

@@ -328,7 +328,7 @@ public final class ScriptedNode implements LockNode {
     try {
       return read.apply(list);
     } catch (RuntimeException garbage) {
-      return fail.apply(Faults.ofRequest(garbage));
+      return fail.apply(new Unknown("the reply cannot be read: " + garbage, garbage));
     }
   }
 

@@ -2,6 +2,7 @@ package dev.lukko.redis.protocol;
 
 import dev.lukko.redis.protocol.RedisAddress.Place;
 import dev.lukko.spi.Failed;
+import dev.lukko.text.Printable;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -47,11 +48,11 @@ record ServerFacts(
     for (String line : info.split("\r?\n", -1)) {
       int colon = line.indexOf(':');
       if (colon > 0) {
-        fields.put(line.substring(0, colon), line.substring(colon + 1));
+        fields.put(line.substring(0, colon), Printable.of(line.substring(colon + 1)));
       }
     }
-    String run = required(fields, "run_id");
-    long uptime = Long.parseLong(required(fields, "uptime_in_seconds"));
+    String run = required(fields, "run_id", "[A-Za-z0-9]{1,100}");
+    long uptime = Long.parseLong(required(fields, "uptime_in_seconds", "[0-9]{1,10}"));
     boolean appends = "1".equals(fields.get("aof_enabled"));
     return new ServerFacts(
         run,
@@ -62,13 +63,17 @@ record ServerFacts(
         "1".equals(fields.get("cluster_enabled")),
         !appends && save != null && save.isBlank(),
         warnings(fields),
-        note(appends, save, appendfsync));
+        note(appends, save, appendfsync == null ? null : Printable.of(appendfsync)));
   }
 
-  private static String required(Map<String, String> fields, String field) {
+  private static String required(Map<String, String> fields, String field, String form) {
     String value = fields.get(field);
     if (value == null || value.isEmpty()) {
       throw new NodeFaultException(new Failed("INFO: the server does not tell its " + field));
+    }
+    if (!value.matches(form)) {
+      throw new NodeFaultException(
+          new Failed("INFO: the server's " + field + " is " + value + ", which cannot be"));
     }
     return value;
   }
@@ -77,11 +82,11 @@ record ServerFacts(
     if ("sentinel".equals(fields.get("redis_mode"))) {
       return "it is a Sentinel, which stores nothing";
     }
-    if (!"master".equals(required(fields, "role"))) {
+    if (!"master".equals(required(fields, "role", ".*"))) {
       return "it is a replica of "
-          + fields.get("master_host")
+          + fields.getOrDefault("master_host", "?")
           + ":"
-          + fields.get("master_port")
+          + fields.getOrDefault("master_port", "?")
           + ", and gets its data late and from elsewhere";
     }
     return "";
@@ -90,7 +95,7 @@ record ServerFacts(
   private static @Nullable Place master(Map<String, String> fields) {
     String host = fields.getOrDefault("master_host", "");
     String port = fields.getOrDefault("master_port", "");
-    return host.isEmpty() || !port.matches("\\d{1,5}")
+    return !host.matches("[A-Za-z0-9._:\\[\\]-]+") || !port.matches("\\d{1,5}")
         ? null
         : new Place(host, Integer.parseInt(port));
   }

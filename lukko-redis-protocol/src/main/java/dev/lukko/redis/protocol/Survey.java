@@ -1,5 +1,6 @@
 package dev.lukko.redis.protocol;
 
+import dev.lukko.spi.Failed;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -33,7 +34,7 @@ record Survey(
         .thenApply(
             done -> {
               ServerFacts facts =
-                  ServerFacts.of(info.join(), save.join(), appendfsync.join(), Instant.now());
+                  ServerFacts.of(String.valueOf(info.join()), save.join(), appendfsync.join(), Instant.now());
               String trouble = marker.join().trouble() + time.join().trouble();
               String text = marker.join().text();
               String millis = time.join().text();
@@ -63,6 +64,11 @@ record Survey(
   }
 
   private static String millis(List<String> secondsAndMicros) {
+    if (secondsAndMicros.size() != 2
+        || !secondsAndMicros.get(0).matches("[0-9]{1,12}")
+        || !secondsAndMicros.get(1).matches("[0-9]{1,6}")) {
+      throw new NodeFaultException(new Failed("TIME: the server's time cannot be read"));
+    }
     long seconds = Long.parseLong(secondsAndMicros.get(0));
     long micros = Long.parseLong(secondsAndMicros.get(1));
     return Long.toString(seconds * 1_000 + micros / 1_000);

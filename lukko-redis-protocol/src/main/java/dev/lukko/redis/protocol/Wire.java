@@ -38,6 +38,7 @@ public final class Wire {
   private volatile long askedNanos;
   private volatile @Nullable Silence silence;
   private volatile @Nullable ServerFacts server;
+  private volatile boolean textOnly; // this user or server has no EVALSHA
 
   public Wire(ServerConnection connection, Scheduler timers, Duration commandTimeout) {
     this.connection = connection;
@@ -167,6 +168,10 @@ public final class Wire {
   }
 
   private void sendDigest(ScriptCall call, CompletableFuture<List<Object>> reply, Timer timeout) {
+    if (textOnly) {
+      sendText(call, reply, timeout);
+      return;
+    }
     dispatch(
         call,
         false,
@@ -174,6 +179,9 @@ public final class Wire {
           ended(error);
           if (error != null && Faults.isUnknownScript(error)) {
             sendText(call, reply, timeout);
+          } else if (error != null && Faults.isDigestRefused(error)) {
+            sendText(call, reply, timeout); // and from then on, if that is not refused as well
+            var unused = reply.thenAccept(done -> textOnly = true);
           } else {
             timeout.cancel();
             settle(call, reply, value, error);

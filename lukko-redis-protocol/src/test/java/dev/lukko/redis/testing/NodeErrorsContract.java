@@ -133,10 +133,10 @@ public abstract class NodeErrorsContract {
 
   @Test
   void missingRightFailsAsNopermAndRecovers() {
-    server.command("ACL", "SETUSER", "lock", "on", ">pw", "~*", "&*", "+@all", "-evalsha");
+    server.command("ACL", "SETUSER", "lock", "on", ">pw", "~*", "&*", "+@all", "-evalsha", "-eval");
     try (LockNode limited = connect(server.url().replace("//", "//lock:pw@"))) {
       assertThat(grant(limited, entry("a", "r"), 5)).satisfies(reply -> failed(reply, "NOPERM: "));
-      server.command("ACL", "SETUSER", "lock", "+evalsha");
+      server.command("ACL", "SETUSER", "lock", "+evalsha", "+eval");
       granted(limited, entry("a", "r"), 5);
     }
   }
@@ -223,9 +223,9 @@ public abstract class NodeErrorsContract {
   @Test
   void refusedReleaseIsSentOnceMoreWhenTheNodeIsClosed() {
     granted(node, entry("a", "r"), 5);
-    server.command("ACL", "SETUSER", "default", "-evalsha");
+    server.command("ACL", "SETUSER", "default", "-evalsha", "-eval");
     assertThat(release(node, entry("a", "r"))).satisfies(reply -> failed(reply, "NOPERM: "));
-    server.command("ACL", "SETUSER", "default", "+evalsha");
+    server.command("ACL", "SETUSER", "default", "+evalsha", "+eval");
     node.close();
     await().until(() -> server.command("EXISTS", "lukko:{r}").equals(0L));
   }
