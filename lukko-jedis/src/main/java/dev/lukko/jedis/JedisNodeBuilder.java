@@ -52,7 +52,7 @@ public final class JedisNodeBuilder {
   }
 
   /**
-   * How long one attempt to connect may take, and how long {@code connect} waits for the first one;
+   * How long one attempt to connect may take, and how long the first answers on the connection;
    * default 1 s. A client of the caller's has a limit of its own for the making of connections; for
    * one that is in use it is waited no longer than this.
    *
@@ -159,8 +159,9 @@ public final class JedisNodeBuilder {
   }
 
   /**
-   * Connects to a server. Waits until the first attempt has ended, at most the connect timeout. A
-   * server that is down or slow is no failure: the node goes on trying.
+   * Connects to a server. Waits until the first attempt has ended and a first request has gone the
+   * whole way: at most twice the connect timeout, and in a fresh process up to 5 s more for the
+   * loading of classes. A server that is down or slow is no failure: the node goes on trying.
    *
    * @param url {@code redis://user:password@host:port/database}, or {@code rediss://} with TLS;
    *     parameters as for lukko-redis. Unix sockets, Sentinel and clusters are for lukko-redis
@@ -173,8 +174,7 @@ public final class JedisNodeBuilder {
   }
 
   /**
-   * Connects to several servers at the same time; the whole waits no longer than one connect
-   * timeout.
+   * Connects to several servers at the same time; the whole waits no longer than for one server.
    *
    * @return the nodes in the order of the addresses
    * @throws IllegalArgumentException if an address is not accepted, or this builder has a name; no

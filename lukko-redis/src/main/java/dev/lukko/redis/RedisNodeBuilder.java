@@ -42,7 +42,7 @@ public final class RedisNodeBuilder {
   }
 
   /**
-   * How long one attempt to connect may take, and how long {@code connect} waits for the first one;
+   * How long one attempt to connect may take, and how long the first answers on the connection;
    * default 1 s.
    *
    * @throws IllegalArgumentException if below 1 ms or above 10 min
@@ -161,8 +161,9 @@ public final class RedisNodeBuilder {
   }
 
   /**
-   * Connects to a server. Waits until the first attempt has ended, at most the connect timeout. A
-   * server that is down or slow is no failure: the node goes on trying.
+   * Connects to a server. Waits until the first attempt has ended and a first request has gone the
+   * whole way: at most twice the connect timeout, and in a fresh process up to 5 s more for the
+   * loading of classes. A server that is down or slow is no failure: the node goes on trying.
    *
    * <ul>
    *   <li>{@code redis://user:password@host:port/database}, or {@code rediss://} with TLS: a server
@@ -212,8 +213,7 @@ public final class RedisNodeBuilder {
   }
 
   /**
-   * Connects to several servers at the same time; the whole waits no longer than one connect
-   * timeout.
+   * Connects to several servers at the same time; the whole waits no longer than for one server.
    *
    * @return the nodes in the order of the addresses
    * @throws IllegalArgumentException if an address is not accepted, or this builder has a name; no

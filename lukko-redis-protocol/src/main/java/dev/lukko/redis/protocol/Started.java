@@ -22,19 +22,31 @@ public record Started<N extends LockNode>(
     N node, Link link, Supplier<CompletableFuture<Void>> warmUp) {
   private static final System.Logger LOG = System.getLogger(Started.class.getName());
 
+  /** What the loading of classes may take. */
+  private static final Duration COLD_START = Duration.ofSeconds(5);
+
   /**
-   * Waits until the first attempt to connect has ended, in whichever way, or the time is over. A
-   * first request has gone the whole way by then: what a process does once for each class, and a
-   * server once for each script, is not counted as the time of a lock.
+   * Waits until the first attempt to connect has ended, in whichever way. It is bounded itself: by
+   * the connect timeout for the connection, and once more for the first answers. On top of that a
+   * fresh process on a busy machine may take seconds for the loading of classes, which is waited
+   * for as well: a node that is returned before cannot grant, though its server is healthy. A first
+   * request has gone the whole way by then, so that nothing of this counts as the time of a lock.
+   *
+   * @param connectTimeout that of the attempt
    */
-  public N await(Duration timeout) {
-    await(ready(), timeout.toNanos());
+  public N await(Duration connectTimeout) {
+    await(ready(), boundNanos(connectTimeout));
     return node;
   }
 
-  /** Waits for all of them as {@link #await(Duration)} does, for no longer than the one timeout. */
-  public static <N extends LockNode> List<N> awaitAll(List<Started<N>> started, Duration timeout) {
-    long deadlineNanos = System.nanoTime() + timeout.toNanos();
+  private static long boundNanos(Duration connectTimeout) {
+    return connectTimeout.multipliedBy(2).plus(COLD_START).toNanos();
+  }
+
+  /** Waits for all of them as {@link #await(Duration)} does, for no longer than for one. */
+  public static <N extends LockNode> List<N> awaitAll(
+      List<Started<N>> started, Duration connectTimeout) {
+    long deadlineNanos = System.nanoTime() + boundNanos(connectTimeout);
     List<CompletableFuture<Void>> ready = started.stream().map(Started::ready).toList();
     for (int i = 0; i < ready.size(); i++) {
       started.get(i).await(ready.get(i), deadlineNanos - System.nanoTime());
