@@ -5,6 +5,7 @@ import dev.lukko.spi.NodeFault;
 import dev.lukko.spi.Unknown;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
+import java.nio.channels.ClosedChannelException;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 import java.util.regex.Matcher;
@@ -71,7 +72,9 @@ public final class Faults {
       return new Failed("unknown host: " + message(host), cause);
     }
     Throwable last = innermost(cause);
-    String kind = isTimeout(last) ? Failed.NOT_CONNECTED : "connection failed";
+    // A driver that gives up in the middle of its handshake closes the channel.
+    boolean outOfTime = isTimeout(last) || last instanceof ClosedChannelException;
+    String kind = outOfTime ? Failed.NOT_CONNECTED : "connection failed";
     return new Failed(kind + ": " + message(last), cause);
   }
 
