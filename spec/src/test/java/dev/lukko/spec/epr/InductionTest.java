@@ -2,8 +2,10 @@ package dev.lukko.spec.epr;
 
 import static org.junit.jupiter.api.DynamicContainer.dynamicContainer;
 
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicNode;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -13,7 +15,17 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 class InductionTest {
   @TestFactory
   Stream<DynamicNode> eachActionKeepsEachConjunct() {
-    return Models.proved().entrySet().stream()
+    return tests(Models.all());
+  }
+
+  @Tag("ci-model")
+  @TestFactory
+  Stream<DynamicNode> eachActionKeepsEachConjunctOfADeepModel() {
+    return tests(Models.deep());
+  }
+
+  private static Stream<DynamicNode> tests(List<Model> models) {
+    return Models.proved(models).entrySet().stream()
         .map(proved -> dynamicContainer(proved.getKey(), Checks.ofInduction(proved.getValue())));
   }
 }

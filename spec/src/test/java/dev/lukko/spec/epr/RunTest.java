@@ -1,5 +1,6 @@
 package dev.lukko.spec.epr;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.DynamicContainer.dynamicContainer;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
@@ -17,7 +18,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 class RunTest {
   @TestFactory
   Stream<DynamicNode> runIsPossibleWhereItMustBeAndNowhereElse() {
-    return Models.all().stream()
+    return Stream.concat(Models.all().stream(), Models.deep().stream())
         .map(
             model ->
                 dynamicContainer(
@@ -33,6 +34,8 @@ class RunTest {
   private static DynamicTest test(Model model, Run run, String variant, Verdict expected) {
     return dynamicTest(
         run.name() + ", " + variant,
-        () -> Checks.assertVerdict(Conditions.run(Models.read(model, variant), run), expected));
+        () ->
+            assertThat(Checks.decide(Conditions.run(Models.read(model, variant), run)))
+                .isEqualTo(expected));
   }
 }
