@@ -298,6 +298,157 @@ final class BrokenNodes {
     }
   }
 
+  /** Remembers the entry that was granted last for each resource. */
+  private abstract static class KnowsHolders extends ForwardingNode {
+    private final Map<String, LockEntry> holders = new ConcurrentHashMap<>();
+
+    KnowsHolders(LockNode node) {
+      super(node);
+    }
+
+    LockEntry holderInPlaceOf(LockEntry entry) {
+      return holders.getOrDefault(entry.resources().get(0), entry);
+    }
+
+    @Override
+    public CompletionStage<GrantReply> grant(GrantRequest request) {
+      GrantReply reply = now(node().grant(request));
+      if (reply instanceof Granted) {
+        request.entry().resources().forEach(each -> holders.put(each, request.entry()));
+      }
+      return CompletableFuture.completedFuture(reply);
+    }
+  }
+
+  /** Grants what another holds. */
+  static class GrantsWhatAnotherHolds extends LockNodeContract {
+    @Override
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<GrantReply> grant(GrantRequest request) {
+                  return node()
+                      .grant(request)
+                      .thenApply(
+                          reply ->
+                              reply instanceof Refused refused
+                                  ? new Granted(refused.counter() + 1)
+                                  : reply);
+                }
+              });
+    }
+  }
+
+  /** Lets readers in while a writer holds. */
+  static class LetsReadersPassWriters extends LockNodeContract {
+    @Override
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(memory -> new Passing(memory, true));
+    }
+  }
+
+  /** Lets a writer in while readers hold. */
+  static class LetsWritersPassReaders extends LockNodeContract {
+    @Override
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(memory -> new Passing(memory, false));
+    }
+  }
+
+  /** Grants to one mode what the other one holds. */
+  private static final class Passing extends KnowsHolders {
+    private final boolean shared;
+
+    Passing(LockNode node, boolean shared) {
+      super(node);
+      this.shared = shared;
+    }
+
+    @Override
+    public CompletionStage<GrantReply> grant(GrantRequest request) {
+      boolean passes =
+          request.entry().shared() == shared
+              && holderInPlaceOf(request.entry()).shared() != shared;
+      return super.grant(request)
+          .thenApply(
+              reply ->
+                  passes && reply instanceof Refused refused
+                      ? new Granted(refused.counter() + 1)
+                      : reply);
+    }
+  }
+
+  /** Extends the entry, whoever has it. */
+  static class ExtendsForAnybody extends LockNodeContract {
+    @Override
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new KnowsHolders(memory) {
+                @Override
+                public CompletionStage<ExtendReply> extend(LockEntry entry, long ttlMillis) {
+                  return node().extend(holderInPlaceOf(entry), ttlMillis);
+                }
+              });
+    }
+  }
+
+  /** Puts an entry back in the place of another one. */
+  static class RepairsWhatAnotherHolds extends LockNodeContract {
+    @Override
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new KnowsHolders(memory) {
+                @Override
+                public CompletionStage<ExtendReply> repair(
+                    LockEntry entry, long ttlMillis, long counter) {
+                  now(node().release(holderInPlaceOf(entry)));
+                  return node().repair(entry, ttlMillis, counter);
+                }
+              });
+    }
+  }
+
+  /** Puts an entry back and leaves the counter behind its token. */
+  static class RepairsWithoutRaising extends LockNodeContract {
+    @Override
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<ExtendReply> repair(
+                    LockEntry entry, long ttlMillis, long counter) {
+                  return node().repair(entry, ttlMillis, 1);
+                }
+              });
+    }
+  }
+
+  /** Ends entries before their time. */
+  static class EndsEntriesEarly extends LockNodeContract {
+    @Override
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<GrantReply> grant(GrantRequest request) {
+                  return node()
+                      .grant(
+                          new GrantRequest(
+                              request.entry(),
+                              Math.max(1, request.ttlMillis() / 2),
+                              request.proposal(),
+                              request.ticket()));
+                }
+              });
+    }
+  }
+
   /** Votes though it has forgotten everything. */
   static class VotesAfterForgetting extends LockNodeContract {
     @Override

@@ -184,6 +184,45 @@ class BrokenNodesTest {
   }
 
   @Test
+  void grantOfWhatAnotherHoldsIsFound() {
+    assertFinds(
+        BrokenNodes.GrantsWhatAnotherHolds.class, "shouldGrantAFreeResourceAndRefuseItToOthers");
+  }
+
+  @Test
+  void readerBesideAWriterIsFound() {
+    assertFinds(BrokenNodes.LetsReadersPassWriters.class, "shouldLetReadersWaitForTheWriter");
+  }
+
+  @Test
+  void writerBesideReadersIsFound() {
+    assertFinds(BrokenNodes.LetsWritersPassReaders.class, "shouldLetAWriterWaitForTheLastReader");
+  }
+
+  @Test
+  void extensionForAnybodyIsFound() {
+    assertFinds(
+        BrokenNodes.ExtendsForAnybody.class, "shouldExtendFromNowOnForTheHolderAlone");
+  }
+
+  @Test
+  void repairOfWhatAnotherHoldsIsFound() {
+    assertFinds(BrokenNodes.RepairsWhatAnotherHolds.class, "shouldNotRepairWhatAnotherHolds");
+  }
+
+  @Test
+  void repairThatDoesNotRaiseIsFound() {
+    assertFinds(
+        BrokenNodes.RepairsWithoutRaising.class,
+        "shouldRepairWhatIsMissingAndNeverLowerTheCounter");
+  }
+
+  @Test
+  void entryThatEndsEarlyIsFound() {
+    assertFinds(BrokenNodes.EndsEntriesEarly.class, "shouldLetAnEntryLiveForItsTtlAndNoLonger");
+  }
+
+  @Test
   void voteAfterForgettingIsFound() {
     assertFinds(
         BrokenNodes.VotesAfterForgetting.class,
