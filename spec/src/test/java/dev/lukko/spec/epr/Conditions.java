@@ -25,6 +25,9 @@ final class Conditions {
   /** After how many steps, each name of the state and each definition, and what it is called. */
   private final List<Map<String, String>> states = new ArrayList<>();
 
+  /** For each step, what its action's parameters are called. */
+  private final List<Map<String, String>> steps = new ArrayList<>();
+
   private Conditions(Model model) {
     this.model = model;
     model.sorts().forEach(query::sort);
@@ -77,10 +80,10 @@ final class Conditions {
 
   /** Is there a run? */
   static Query run(Model model, Run run) {
-    return runWith(model, run).query;
+    return of(model, run).query;
   }
 
-  private static Conditions runWith(Model model, Run run) {
+  static Conditions of(Model model, Run run) {
     Conditions conditions = new Conditions(model);
     conditions.bound(run);
     model.initial().forEach(initial -> conditions.require(initial, "at the beginning"));
@@ -89,6 +92,24 @@ final class Conditions {
     }
     conditions.query.require(conditions.atTheEnd(run.end()), "at the end");
     return conditions;
+  }
+
+  Query query() {
+    return query;
+  }
+
+  /** What a symbol of the state is called after so many steps. */
+  String nameAfter(int number, String symbol) {
+    String name = states.get(number).get(symbol);
+    if (name == null) {
+      throw new IllegalArgumentException(model.name() + " has no " + symbol);
+    }
+    return name;
+  }
+
+  /** What the parameters of a step's action are called. */
+  Map<String, String> argumentsOf(int step) {
+    return steps.get(step);
   }
 
   private void bound(Run run) {
@@ -141,6 +162,11 @@ final class Conditions {
         before.put(parameter.name(), free);
       }
     }
+    Map<String, String> called = new HashMap<>();
+    action
+        .parameters()
+        .forEach(it -> called.put(it.name(), before.getOrDefault(it.name(), it.name())));
+    steps.add(called);
     action
         .requirements()
         .forEach(
