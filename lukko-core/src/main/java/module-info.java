@@ -6,6 +6,8 @@ module dev.lukko {
 
   exports dev.lukko;
   exports dev.lukko.fencing;
+  exports dev.lukko.lease to
+      dev.lukko.postgres;
   exports dev.lukko.memory;
   exports dev.lukko.redlock;
   exports dev.lukko.schedule;

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -21,16 +22,28 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>A term is a lease that is extended in the background. The leader steps down at its local
- * deadline, though every node hangs; {@code onLost} is called then, exactly once for each term, and
- * the candidacy goes on. Writes of a leader carry the term's {@linkplain Lease#fencingToken()
- * token}, so that the resource refuses a former leader which has not noticed yet.
+ * deadline, though every node hangs; then the candidacy goes on. Writes of a leader carry the
+ * term's {@linkplain Lease#fencingToken() token}, so that the resource refuses a former leader
+ * which has not noticed yet.
  *
- * <p>Callbacks run in threads of this object. {@code onLost} does not wait for an {@code onElected}
- * that is still running; what they throw is logged, and the term goes on. Thread-safe.
+ * <p>Each term is reported once by {@code onElected}, then once by {@code onLost}, however it ends:
+ * with the reason of the loss, or with {@link LossReason#RELEASED} if this candidate closes the
+ * leadership, releases the term's lease, or throws in {@code onElected}. The next campaign begins
+ * when {@code onLost} has returned; after an {@code onElected} that threw, one second later. So a
+ * candidate whose {@code onLost} hangs does not lead again.
+ *
+ * <p>{@code onElected} should return soon, and have its work done elsewhere: {@code onLost} waits
+ * for it, but no longer than a tenth of a second when the lease is lost, since the work must stop
+ * then. When this object ends a term, it waits for both, and no longer than the lease is valid,
+ * before it releases the lease: the next leader does not overlap with what {@code onLost} still has
+ * to do. Callbacks run in threads of this object or of the client, and may block. Thread-safe.
  */
 public final class Leadership implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(Leadership.class.getName());
   private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(1);
+
+  /** How long the report of a loss waits for an {@code onElected} that is still running. */
+  private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
   private final LockClient client;
   private final LockRequest request;
@@ -65,7 +78,7 @@ public final class Leadership implements AutoCloseable {
 
   /** The lease of the present term, if this candidate leads now. */
   public synchronized Optional<Lease> term() {
-    return Optional.ofNullable(present).map(term -> term.lease).filter(Lease::isValid);
+    return Optional.<Lease>ofNullable(present).filter(Lease::isValid);
   }
 
   private synchronized void campaign() {
@@ -90,25 +103,32 @@ public final class Leadership implements AutoCloseable {
         return;
       }
     }
+    if (Using.unwrap(failure) instanceof ClientClosedException) {
+      LOG.log(System.Logger.Level.INFO, "the candidacy has ended: {0}", failure.getMessage());
+      return;
+    }
     LOG.log(
         System.Logger.Level.WARNING,
         () -> "the campaign for " + request.resources() + " failed and is tried again",
         failure);
-    if (!(Using.unwrap(failure) instanceof ClientClosedException)) {
-      scheduler.schedule(this::campaignSafely, PAUSE_AFTER_FAILURE.toNanos());
-    }
+    campaignLater();
   }
 
-  private void campaignSafely() {
+  private void campaignLater() {
+    scheduler.schedule(
+        () -> scheduler.callbacks().execute(this::campaignAgain), PAUSE_AFTER_FAILURE.toNanos());
+  }
+
+  private void campaignAgain() {
     try {
       campaign();
-    } catch (ClientClosedException ended) {
-      LOG.log(System.Logger.Level.INFO, "the candidacy has ended: {0}", ended.getMessage());
+    } catch (RuntimeException | Error failure) {
+      onFailure(failure);
     }
   }
 
   private void begin(Lease lease) {
-    Term term = new Term(lease);
+    Term term = new Term(lease, onElected, this::onReleased);
     synchronized (this) {
       if (closed) {
         lease.releaseAsync();
@@ -116,33 +136,57 @@ public final class Leadership implements AutoCloseable {
       }
       present = term;
     }
-    scheduler.execute(() -> onElected.accept(lease));
-    lease
-        .lost()
-        .whenComplete(
-            (reason, none) -> {
-              end(term, reason);
-              campaignSafely();
+    scheduler.callbacks().execute(() -> elect(term));
+    // In the client's callback thread: its end waits for that before it gives the lease back.
+    lease.onLost(
+        reason -> {
+          if (end(term, reason, PATIENCE_NANOS)) {
+            campaignAgain();
+          }
+        });
+  }
+
+  private void elect(Term term) {
+    boolean failed = term.begin();
+    if (failed && end(term, LossReason.RELEASED, 0)) {
+      term.lease().releaseAsync();
+      campaignLater();
+    }
+  }
+
+  /** The leader has released its lease. */
+  private void onReleased(Term term) {
+    LossReason reason = term.reason();
+    scheduler
+        .callbacks()
+        .execute(
+            () -> {
+              if (end(term, reason, PATIENCE_NANOS)) {
+                campaignAgain();
+              }
             });
   }
 
-  /** Ends a term and says so, once. */
-  private void end(Term term, LossReason reason) {
+  /** Ends a term and reports it; false if that is done already. */
+  private boolean end(Term term, LossReason reason, long patienceNanos) {
+    if (!term.mayEnd()) {
+      return false;
+    }
     synchronized (this) {
-      if (term.ended) {
-        return;
-      }
-      term.ended = true;
       if (present == term) {
         present = null;
       }
     }
-    scheduler.execute(() -> onLost.accept(reason));
+    term.end(onLost, reason, patienceNanos);
+    return true;
   }
 
   /**
-   * Withdraws: a running campaign ends, and a leader steps down, its lease is released and {@code
-   * onLost} is called with {@link LossReason#RELEASED}. Bounded by the node timeout; idempotent.
+   * Withdraws: a running campaign ends, and a leader steps down: {@code onLost} is called with
+   * {@link LossReason#RELEASED}, and when it has returned, the lease is released. Bounded by the
+   * validity of the lease and the node timeout; an interrupt does not shorten it, and its flag is
+   * kept. From a callback of the leader's it returns at once, and the lease is released when the
+   * callback has returned. Idempotent.
    */
   @Override
   public void close() {
@@ -157,21 +201,37 @@ public final class Leadership implements AutoCloseable {
         campaign.cancel(false);
       }
     }
-    if (ending != null) {
-      boolean led = ending.lease.isValid();
-      ending.lease.release();
-      end(ending, led ? LossReason.RELEASED : LossReason.EXPIRED);
+    if (ending == null) {
+      scheduler.close();
+      return;
     }
-    scheduler.close();
+    CompletableFuture<Void> done = stepDown(ending);
+    if (!ending.isInCallback()) {
+      done.join();
+    }
   }
 
-  private static final class Term {
-    final Lease lease;
-    boolean ended;
-
-    Term(Lease lease) {
-      this.lease = lease;
-    }
+  /** Reports the end of the term, then releases its lease. */
+  private CompletableFuture<Void> stepDown(Term term) {
+    long leftNanos = Scheduler.toNanosSaturated(term.remaining());
+    LossReason reason = term.reason();
+    CompletableFuture<Void> over = new CompletableFuture<>();
+    CompletableFuture<Void> done = new CompletableFuture<>();
+    Scheduler.Timer bound = scheduler.schedule(() -> over.complete(null), leftNanos);
+    scheduler.callbacks().execute(() -> end(term, reason, leftNanos));
+    term.over().whenComplete((ended, none) -> over.complete(null));
+    over.thenRun(
+        () -> {
+          bound.cancel();
+          term.lease()
+              .releaseAsync()
+              .whenComplete(
+                  (outcome, failure) -> {
+                    scheduler.close();
+                    done.complete(null);
+                  });
+        });
+    return done;
   }
 
   /** What a candidacy consists of. Not thread-safe. */
@@ -193,7 +253,7 @@ public final class Leadership implements AutoCloseable {
               .build();
     }
 
-    /** Sets what to do when this candidate begins to lead. */
+    /** Sets what to do when this candidate begins to lead; if it throws, the term ends. */
     public Candidacy onElected(Consumer<? super Lease> callback) {
       this.onElected = Objects.requireNonNull(callback, "onElected");
       return this;

@@ -78,14 +78,20 @@ public interface Lease extends AutoCloseable {
   /**
    * Registers a callback for the loss of this lease. It is called exactly once: when a majority of
    * the nodes is known to have lost the entry, and in any case at the end of the validity, though
-   * every node hangs. It is called at once if the lease is lost already, and never after a release.
-   * It runs in a callback thread of the client; what it throws is logged.
+   * every node hangs. It is called at once if the lease is lost already, also when the client is
+   * closed, and never after a release. It runs in a callback thread of the client, behind the
+   * callbacks of this lease that were registered before, and may block; what it throws is logged.
+   *
+   * <p>A registered callback keeps the lease: it is extended, if it is to be, though nobody refers
+   * to this object any more. Without one, a lease that was not released and that nobody refers to
+   * is reported as leaked, is not extended any more, and ends by its ttl.
    */
   void onLost(Consumer<? super LossReason> callback);
 
   /**
-   * The loss as a stage: completes once with the reason when the lease is lost. It stays incomplete
-   * when the lease is released first.
+   * The loss as a stage: completes once with the reason when the lease is lost, behind the
+   * callbacks. It stays incomplete when the lease is released first. Asking for it keeps the lease
+   * as a callback does.
    */
   CompletionStage<LossReason> lost();
 

@@ -105,8 +105,9 @@ public interface LockClient extends AutoCloseable {
   /**
    * Acquires without blocking a thread. The future fails with the exceptions of {@link
    * #acquire(LockRequest)}. Cancelling it ends the attempt: whatever was granted, also by a reply
-   * that arrives later, is released again. Dependent stages run in a thread of the client or of a
-   * node and must not block.
+   * that arrives later, is released again. Dependent stages run in a callback thread of the client,
+   * or in the thread that adds them to a future that has ended, and may block. So it is with each
+   * future of the client and its leases.
    */
   CompletableFuture<Lease> acquireAsync(LockRequest request);
 
@@ -173,7 +174,8 @@ public interface LockClient extends AutoCloseable {
 
   /**
    * Runs an asynchronous body under the lock; the lease is held until the stage that the body gave
-   * has ended. No thread waits.
+   * has ended. No thread waits. The body runs in a callback thread of the client, or in this one if
+   * the lock is free and the nodes answer at once; one that blocks there delays no other lease.
    *
    * @return a future that ends as the body's stage does, or with {@link LeaseLostException}.
    *     Cancelling it before the grant ends the attempt; afterwards the lease is kept until the
@@ -243,9 +245,12 @@ public interface LockClient extends AutoCloseable {
   ClientHealth health();
 
   /**
-   * Ends the client: waiting calls fail with {@link ClientClosedException}, live leases are
-   * released (or let go, if the client was built so), timers and threads end. Bounded by the node
-   * timeout; idempotent; never throws.
+   * Ends the client: waiting calls fail with {@link ClientClosedException}, live leases are lost
+   * with {@link LossReason#CLIENT_CLOSED} and then released (or let go, if the client was built
+   * so), timers and threads end. The release of a lease waits for its callbacks, no longer than the
+   * lease was valid, so that another holder does not overlap with what they stop. Apart from that
+   * bounded by the node timeout; an interrupt does not shorten it, and its flag is kept.
+   * Idempotent; never throws.
    */
   @Override
   void close();

@@ -70,7 +70,8 @@ public sealed interface LockEvent {
       implements OfResources {}
 
   /**
-   * A lease became unreachable without having been released; it is no longer extended.
+   * A lease became unreachable without having been released, and nobody is to hear of its loss; it
+   * is no longer extended, and ends by its ttl.
    *
    * @param fencingToken its token
    * @param acquiredAt where it was acquired, if the client was told to keep that
@@ -104,4 +105,11 @@ public sealed interface LockEvent {
    * @param detail why
    */
   record NodeStateChanged(String node, boolean available, String detail) implements LockEvent {}
+
+  /**
+   * Events are missing in this place: the listeners were slower than the events came.
+   *
+   * @param count how many were dropped
+   */
+  record EventsDropped(long count) implements LockEvent {}
 }

@@ -94,7 +94,11 @@ public final class LockRequest {
     return waitForQuorum;
   }
 
-  /** Whether the lease is extended in the background; {@code using} does so by default. */
+  /**
+   * Whether the lease is extended in the background; {@code using} does so by default. It ends when
+   * nobody refers to the lease any more and nobody is to hear of its loss (see {@link
+   * Lease#onLost}).
+   */
   public boolean autoExtend() {
     return autoExtend != null && autoExtend;
   }
@@ -247,7 +251,12 @@ public final class LockRequest {
       return this;
     }
 
-    /** Interrupts the thread that runs the body of {@code using} when the lease is lost. */
+    /**
+     * Interrupts the thread that runs the body of {@code using} when the lease is lost. The flag
+     * does not outlive the body, unless the thread was interrupted by another before, or after the
+     * body had taken this interrupt by an {@link InterruptedException}. An interrupt of another's
+     * that comes while this one is pending cannot be told from it, and ends with it.
+     */
     public Builder interruptOnLoss(boolean interruptOnLoss) {
       this.interruptOnLoss = interruptOnLoss;
       return this;

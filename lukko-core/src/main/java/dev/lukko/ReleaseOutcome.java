@@ -21,7 +21,10 @@ public record ReleaseOutcome(Status status, List<NodeAnswer> answers) {
   public enum Status {
     /** A quorum of the nodes held the entry and has deleted it. */
     RELEASED,
-    /** The lease was no longer held: it had expired, or a quorum did not have its entry. */
+    /**
+     * The lease was no longer held: it had expired, or a quorum did not have its entry, for each of
+     * its names.
+     */
     NOT_HELD,
     /** Too many nodes could not be reached; entries that remain end by their ttl. */
     UNKNOWN

@@ -35,7 +35,7 @@ final class Using {
     try {
       value = body.apply(lease);
     } catch (Throwable failure) {
-      interrupt.disarm();
+      interrupt.disarm(failure);
       finishFailed(lease, failure);
       throw failure;
     }

@@ -29,9 +29,15 @@ class ArchitectureTest {
       ArchitectureRules.mayKnow(ArchitectureRules.SPI, ArchitectureRules.CONTRACT);
 
   @ArchTest
+  static final ArchRule leaseKnowsOnlyTheContract =
+      ArchitectureRules.mayKnow(
+          ArchitectureRules.LEASE, ArchitectureRules.CONTRACT, ArchitectureRules.TIME);
+
+  @ArchTest
   static final ArchRule redlockKnowsNoStore =
       ArchitectureRules.mayKnow(
           ArchitectureRules.REDLOCK,
+          ArchitectureRules.LEASE,
           ArchitectureRules.SPI,
           ArchitectureRules.CONTRACT,
           ArchitectureRules.TIME);

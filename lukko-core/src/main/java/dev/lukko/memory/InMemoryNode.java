@@ -218,14 +218,15 @@ public final class InMemoryNode implements LockNode {
     CompletionStage<ReleaseReply> reply =
         atomically(
             () -> {
-              boolean held = false;
+              boolean held = true;
               int most = 0;
               for (MemorySlot slot : slotsOf(entry, ticker.nanoTime())) {
                 if (slot.remove(entry.owner())) {
                   List<Runnable> told = watchers.getOrDefault(slot.resource, List.of());
-                  held = true;
                   most = Math.max(most, told.size());
                   hints.addAll(told);
+                } else {
+                  held = false;
                 }
               }
               return held ? new ReleaseReply.Released(most) : new ReleaseReply.NotHeld();

@@ -406,7 +406,7 @@ final class AcquireLoop {
   }
 
   /** Ends the call whatever its state, and takes back what it may have got. */
-  private void onMistake(RuntimeException mistake) {
+  private void onMistake(Throwable mistake) {
     LockException failure =
         new LockException("acquiring " + resources() + " failed by a mistake of Lukko's", mistake);
     GrantRound asked;
@@ -423,7 +423,7 @@ final class AcquireLoop {
         asked.abandon();
       }
       context.waitRoom.leave(this, true);
-    } catch (RuntimeException another) {
+    } catch (Throwable another) {
       failure.addSuppressed(another);
     }
     result.completeExceptionally(failure);

@@ -21,7 +21,7 @@ final class ConfirmRound extends Round<ConfirmReply> {
   private final List<@Nullable GrantReply> grants;
   private final long number;
   private final BiConsumer<ConfirmRound, Tally> onDecided;
-  private final Consumer<RuntimeException> onMistake;
+  private final Consumer<Throwable> onMistake;
 
   /**
    * A confirmation.
@@ -34,7 +34,7 @@ final class ConfirmRound extends Round<ConfirmReply> {
       long timeoutNanos,
       long number,
       BiConsumer<ConfirmRound, Tally> onDecided,
-      Consumer<RuntimeException> onMistake) {
+      Consumer<Throwable> onMistake) {
     super(granted.nodes(), timeoutNanos);
     this.granted = granted;
     this.grants = granted.replies();
@@ -108,7 +108,7 @@ final class ConfirmRound extends Round<ConfirmReply> {
   }
 
   @Override
-  void onMistake(RuntimeException mistake) {
+  void onMistake(Throwable mistake) {
     onMistake.accept(mistake);
   }
 

@@ -1,5 +1,6 @@
 package dev.lukko.redlock;
 
+import dev.lukko.lease.Events;
 import dev.lukko.spi.LockNode;
 import dev.lukko.time.Scheduler;
 import dev.lukko.time.Ticker;
@@ -7,6 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.function.DoubleSupplier;
 
 /** What all parts of one client share. */
@@ -15,6 +17,10 @@ final class Context {
   final Settings settings;
   final Ticker ticker;
   final Scheduler scheduler;
+
+  /** Where the caller's code runs; it never refuses a task. */
+  final Executor callbacks;
+
   final Events events;
   final Proposals proposals;
   final Owners owners;
@@ -24,6 +30,9 @@ final class Context {
   final NodeStates nodeStates;
   final OpenReleases releases;
   final RoundTrips roundTrips;
+
+  /** The decisions that a holder waits for, which only the timers may bring. */
+  final OpenReleases decisions = new OpenReleases();
 
   final WaitGraph waitGraph = new WaitGraph();
 
@@ -36,6 +45,7 @@ final class Context {
       Settings settings,
       Ticker ticker,
       Scheduler scheduler,
+      Executor callbacks,
       Events events,
       Entropy entropy) {
     this.nodes = nodes;
@@ -43,6 +53,7 @@ final class Context {
     this.settings = settings;
     this.ticker = ticker;
     this.scheduler = scheduler;
+    this.callbacks = callbacks;
     this.events = events;
     this.proposals = new Proposals(ticker);
     this.owners = new Owners(entropy.owners(), ticker);

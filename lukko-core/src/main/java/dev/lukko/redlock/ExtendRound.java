@@ -125,7 +125,7 @@ final class ExtendRound extends Round<ExtendReply> {
   }
 
   @Override
-  void onMistake(RuntimeException mistake) {
+  void onMistake(Throwable mistake) {
     extension.result().completeExceptionally(mistake);
   }
 

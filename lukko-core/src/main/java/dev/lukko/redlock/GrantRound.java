@@ -32,7 +32,7 @@ final class GrantRound extends Round<GrantReply> {
   private final long startNanos;
   private final long wallStartMicros;
   private final BiConsumer<GrantRound, Tally> onDecided;
-  private final Consumer<RuntimeException> onMistake;
+  private final Consumer<Throwable> onMistake;
   private final OpenReleases releases;
   private final RoundTrips roundTrips;
   private final Ticker ticker;
@@ -48,7 +48,7 @@ final class GrantRound extends Round<GrantReply> {
       long startNanos,
       long wallStartMicros,
       BiConsumer<GrantRound, Tally> onDecided,
-      Consumer<RuntimeException> onMistake,
+      Consumer<Throwable> onMistake,
       @Nullable Patience patience) {
     super(context.nodes, timeoutNanos, patience);
     this.admission = context.admission;
@@ -193,7 +193,7 @@ final class GrantRound extends Round<GrantReply> {
   }
 
   @Override
-  void onMistake(RuntimeException mistake) {
+  void onMistake(Throwable mistake) {
     onMistake.accept(mistake);
   }
 

@@ -29,6 +29,7 @@ final class GuardedNode implements LockNode {
   private static final System.Logger LOG = System.getLogger(GuardedNode.class.getName());
 
   private final LockNode node;
+  private final String name;
   private final OpenReleases releases;
 
   /**
@@ -38,6 +39,7 @@ final class GuardedNode implements LockNode {
    */
   GuardedNode(LockNode node, OpenReleases releases) {
     this.node = node;
+    this.name = node.name();
     this.releases = releases;
   }
 
@@ -52,15 +54,29 @@ final class GuardedNode implements LockNode {
   private static <R> CompletionStage<R> started(
       Supplier<? extends @Nullable CompletionStage<R>> verb,
       BiFunction<String, @Nullable Throwable, R> broken) {
-    CompletionStage<R> stage;
     try {
-      stage = verb.get();
-    } catch (RuntimeException failure) {
+      CompletionStage<R> stage = verb.get();
+      if (stage == null) {
+        return CompletableFuture.completedFuture(broken.apply("the node gave no stage", null));
+      }
+      return stage instanceof CompletableFuture<R> future ? future : relayed(stage);
+    } catch (Throwable failure) { // An error in a store or its driver is no reason to stop.
       return CompletableFuture.completedFuture(brokenReply(failure, broken));
     }
-    return stage == null
-        ? CompletableFuture.completedFuture(broken.apply("the node gave no stage", null))
-        : stage;
+  }
+
+  /** A stage of another make may throw as well, here and not where its end is looked at. */
+  private static <R> CompletionStage<R> relayed(CompletionStage<R> stage) {
+    CompletableFuture<R> future = new CompletableFuture<>();
+    stage.whenComplete(
+        (reply, failure) -> {
+          if (failure == null) {
+            future.complete(reply);
+          } else {
+            future.completeExceptionally(failure);
+          }
+        });
+    return future;
   }
 
   /** What stands for the reply of a stage that ended without one. */
@@ -73,19 +89,24 @@ final class GuardedNode implements LockNode {
   private void guarded(String verb, Runnable call) {
     try {
       call.run();
-    } catch (RuntimeException failure) {
-      LOG.log(System.Logger.Level.WARNING, name() + " threw in " + verb, failure);
+    } catch (Throwable failure) {
+      LOG.log(System.Logger.Level.WARNING, name + " threw in " + verb, failure);
     }
   }
 
   @Override
   public String name() {
-    return node.name();
+    return name;
   }
 
   @Override
   public Set<Capability> capabilities() {
-    return node.capabilities();
+    try {
+      return node.capabilities();
+    } catch (Throwable failure) {
+      LOG.log(System.Logger.Level.WARNING, name + " threw in capabilities", failure);
+      return Set.of();
+    }
   }
 
   @Override
@@ -158,7 +179,14 @@ final class GuardedNode implements LockNode {
 
   @Override
   public CompletionStage<Inspection> inspect(String resource) {
-    return node.inspect(resource);
+    try {
+      CompletionStage<Inspection> answer = node.inspect(resource);
+      return answer == null
+          ? CompletableFuture.failedFuture(new IllegalStateException("the node gave no stage"))
+          : answer;
+    } catch (Throwable failure) {
+      return CompletableFuture.failedFuture(failure);
+    }
   }
 
   @Override
@@ -166,8 +194,8 @@ final class GuardedNode implements LockNode {
     Watch watch;
     try {
       watch = node.watch(resource, hint);
-    } catch (RuntimeException failure) {
-      LOG.log(System.Logger.Level.WARNING, name() + " threw in watch", failure);
+    } catch (Throwable failure) {
+      LOG.log(System.Logger.Level.WARNING, name + " threw in watch", failure);
       return () -> {};
     }
     return () -> guarded("the end of a watch", () -> watch.close());

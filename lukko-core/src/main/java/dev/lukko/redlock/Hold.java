@@ -6,10 +6,11 @@ import dev.lukko.LockEvent;
 import dev.lukko.LossReason;
 import dev.lukko.NodeAnswer;
 import dev.lukko.ReleaseOutcome;
+import dev.lukko.lease.LossSignal;
 import dev.lukko.spi.LockEntry;
+import dev.lukko.time.Scheduler;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
@@ -54,8 +55,7 @@ final class Hold {
   private volatile ValidityWindow window;
   private @Nullable LossReason lossReason;
   private boolean deniedAtRelease;
-  private @Nullable List<Consumer<? super LossReason>> onLost;
-  private @Nullable CompletableFuture<LossReason> lost;
+  private final LossSignal signal;
   private @Nullable CompletableFuture<ReleaseOutcome> release;
   private @Nullable CompletableFuture<Boolean> lastExtension;
   private final EarlierExtensions earlier = new EarlierExtensions();
@@ -77,6 +77,7 @@ final class Hold {
     this.limit = limit;
     this.window = limit == null ? window : window.upTo(limit);
     this.watchdog = new Watchdog(context, this, autoExtendTtlNanos);
+    this.signal = new LossSignal(context.callbacks);
   }
 
   /** Starts the timer of the hold, and gives the handle for its holder; called once. */
@@ -92,11 +93,11 @@ final class Hold {
   }
 
   /**
-   * Whether nobody can release or use this hold any more: its handle was collected. Then it is not
-   * extended, ends by its ttl, and is reported, once.
+   * Whether nobody can release, use or rely on this hold any more: its handle was collected, and
+   * nobody is to hear of its loss. Then it is not extended, ends by its ttl, and is reported, once.
    */
   boolean isLeaked() {
-    if (handle == null || handle.get() != null || isEnded()) {
+    if (handle == null || handle.get() != null || isEnded() || signal.isAwaited()) {
       return false;
     }
     synchronized (this) {
@@ -195,24 +196,17 @@ final class Hold {
 
   /** Ends the hold, unless its window has moved on since the caller found it ended. */
   private void lose(LossReason reason, @Nullable ValidityWindow seen) {
-    List<Consumer<? super LossReason>> callbacks;
-    CompletableFuture<LossReason> stage;
     synchronized (this) {
       if (state != State.HELD || (seen != null && !seen.equals(window))) {
         return;
       }
       state = State.LOST;
       lossReason = reason;
-      callbacks = onLost == null ? List.of() : onLost;
-      onLost = null;
-      stage = lost;
     }
-    end();
-    for (Consumer<? super LossReason> callback : callbacks) {
-      call(callback, reason);
-    }
-    if (stage != null) {
-      context.scheduler.execute(() -> stage.complete(reason));
+    try {
+      end();
+    } finally {
+      signal.give(reason);
     }
     FlightRecord.loss(entry.resources(), token, reason);
     context.events.emit(() -> new LockEvent.Lost(entry.resources(), token, reason));
@@ -229,37 +223,34 @@ final class Hold {
 
   void onLost(Consumer<? super LossReason> callback) {
     isValid();
-    LossReason reason;
-    synchronized (this) {
-      if (state == State.HELD) {
-        if (onLost == null) {
-          onLost = new ArrayList<>(1);
-        }
-        onLost.add(callback);
-        return;
-      }
-      reason = lossReason;
-    }
-    if (reason != null) {
-      call(callback, reason);
-    }
-  }
-
-  private void call(Consumer<? super LossReason> callback, LossReason reason) {
-    context.scheduler.execute(() -> callback.accept(reason));
+    signal.add(callback);
   }
 
   CompletionStage<LossReason> lost() {
     isValid();
-    synchronized (this) {
-      if (lost == null) {
-        lost =
-            lossReason == null
-                ? new CompletableFuture<>()
-                : CompletableFuture.completedFuture(lossReason);
-      }
-      return lost.minimalCompletionStage();
+    return signal.stage();
+  }
+
+  /**
+   * Ends the hold with its client. Its holder hears of it first: what he may still do under the
+   * lease must be over before another gets it. So a release waits for the callbacks, and no longer
+   * than the lease would have been valid.
+   *
+   * @return ends when the holder has been told, or the validity is over
+   */
+  CompletableFuture<Void> endWithClient() {
+    long leftNanos = Math.max(0, remainingNanos());
+    lose(LossReason.CLIENT_CLOSED);
+    CompletableFuture<Void> told = signal.told();
+    CompletableFuture<Void> over = new CompletableFuture<>();
+    if (leftNanos == 0) {
+      over.complete(null);
+    } else if (!told.isDone()) {
+      Scheduler.Timer timer = context.scheduler.schedule(() -> over.complete(null), leftNanos);
+      over.whenComplete((done, none) -> timer.cancel());
     }
+    told.whenComplete((done, none) -> over.complete(null));
+    return context.settings.releaseOnClose() ? over.thenRun(this::release) : over;
   }
 
   // ---- extension
@@ -318,6 +309,7 @@ final class Hold {
       earlier.add(round);
     }
     round.start(context.scheduler);
+    context.decisions.add(result);
   }
 
   void onExtensionDecided(ExtendRound round, Tally tally, Extension extension) {
@@ -396,7 +388,7 @@ final class Hold {
       live = state == State.HELD;
       if (live) {
         state = State.RELEASED;
-        onLost = null;
+        signal.release();
       }
     }
     end();
@@ -410,6 +402,7 @@ final class Hold {
               outcome::completeExceptionally,
               inCaller ? Patience.ofCaller(context, timeoutNanos) : null)
           .start(context.scheduler);
+      context.decisions.add(outcome);
     } else {
       entryRelease.sendToAll();
       onReleased(

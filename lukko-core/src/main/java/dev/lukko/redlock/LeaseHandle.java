@@ -4,6 +4,7 @@ import dev.lukko.Lease;
 import dev.lukko.LeaseLostException;
 import dev.lukko.LossReason;
 import dev.lukko.ReleaseOutcome;
+import dev.lukko.time.Callbacks;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
@@ -62,7 +63,7 @@ final class LeaseHandle implements Lease {
   @Override
   public boolean extend(Duration ttl) {
     try {
-      return extendAsync(ttl).join();
+      return extending(ttl).join();
     } catch (CompletionException failure) {
       if (failure.getCause() instanceof LeaseLostException lost) {
         lost.fillInStackTrace(); // The trace of the caller, not of the thread that learned of it.
@@ -74,11 +75,15 @@ final class LeaseHandle implements Lease {
 
   @Override
   public CompletableFuture<Boolean> extendAsync(Duration ttl) {
+    return Callbacks.handOut(extending(ttl), context.callbacks);
+  }
+
+  private CompletableFuture<Boolean> extending(Duration ttl) {
     Objects.requireNonNull(ttl, "ttl");
     if (ttl.compareTo(Duration.ofMillis(1)) < 0) {
       throw new IllegalArgumentException("ttl is " + ttl + "; it must be at least 1 ms");
     }
-    return hold.extend(context.checkedTtlNanos(wholeMillis(ttl))).copy();
+    return hold.extend(context.checkedTtlNanos(wholeMillis(ttl)));
   }
 
   /** What the nodes are asked for; a validity that counts on more would outlive the entries. */
@@ -95,7 +100,7 @@ final class LeaseHandle implements Lease {
   @Override
   public CompletableFuture<ReleaseOutcome> releaseAsync() {
     givenBack.set(true);
-    return hold.release().copy();
+    return Callbacks.handOut(hold.release(), context.callbacks);
   }
 
   @Override

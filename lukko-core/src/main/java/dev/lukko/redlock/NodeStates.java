@@ -1,6 +1,7 @@
 package dev.lukko.redlock;
 
 import dev.lukko.LockEvent;
+import dev.lukko.lease.Events;
 import dev.lukko.spi.Failed;
 import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.LockNode;

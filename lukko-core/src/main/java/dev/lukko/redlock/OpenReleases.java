@@ -1,17 +1,15 @@
 package dev.lukko.redlock;
 
 import dev.lukko.time.Ticker;
+import dev.lukko.time.Uninterrupted;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 /**
- * The releases of one client that are on their way. Nobody waits for them, but for the client's
- * end: closing a node at once would take its last releases along.
+ * The requests of one client that are on their way and must not be cut off by its end: closing a
+ * node at once would take its last releases along, closing the timers those that end the others.
  */
 final class OpenReleases {
   private static final System.Logger LOG = System.getLogger(OpenReleases.class.getName());
@@ -29,22 +27,21 @@ final class OpenReleases {
 
   /**
    * Waits until all have been answered, those too that are added meanwhile, or the time is over. An
-   * interrupt ends the wait.
+   * interrupt does not shorten the wait, since what is not sent then stays at the nodes; its flag
+   * is kept.
    */
   void await(Ticker ticker, long timeoutNanos) {
     long startNanos = ticker.nanoTime();
-    try {
-      while (!open.isEmpty()) {
-        CompletableFuture.allOf(open.toArray(new CompletableFuture<?>[0]))
-            .exceptionally(unknown -> null)
-            .get(timeoutNanos - (ticker.nanoTime() - startNanos), TimeUnit.NANOSECONDS);
+    while (!open.isEmpty()) {
+      CompletableFuture<?> all =
+          CompletableFuture.allOf(open.toArray(new CompletableFuture<?>[0]))
+              .exceptionally(unknown -> null);
+      if (!Uninterrupted.await(all, timeoutNanos - (ticker.nanoTime() - startNanos))) {
+        LOG.log(
+            System.Logger.Level.WARNING,
+            () -> open.size() + " requests were not answered before the client was closed");
+        return;
       }
-    } catch (InterruptedException interrupt) {
-      Thread.currentThread().interrupt();
-    } catch (TimeoutException | ExecutionException unanswered) {
-      LOG.log(
-          System.Logger.Level.WARNING,
-          () -> open.size() + " releases were not answered before the client was closed");
     }
   }
 }

@@ -7,12 +7,12 @@ import dev.lukko.LockClient;
 import dev.lukko.LockException;
 import dev.lukko.LockReport;
 import dev.lukko.LockRequest;
-import dev.lukko.LossReason;
 import dev.lukko.spi.Capability;
 import dev.lukko.spi.LockNode;
-import dev.lukko.time.Scheduler;
+import dev.lukko.time.Callbacks;
 import dev.lukko.time.Ticker;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
@@ -68,8 +68,9 @@ import java.util.concurrent.ExecutionException;
  * believe in their leases, and a resource that checks tokens still refuses the older one. Without a
  * majority of nodes nothing is granted.
  *
- * <p>This class is thread-safe. Callbacks and listeners run in threads of the {@link Scheduler};
- * dependent stages of returned futures run in whichever thread completed them and must not block.
+ * <p>This class is thread-safe. Callbacks, listeners, asynchronous bodies and the dependent stages
+ * of returned futures run in callback threads ({@link RedlockBuilder#callbackExecutor}), or in the
+ * thread that adds a stage to a future that has ended; what blocks there delays nothing of Lukko's.
  *
  * <ol>
  *   <li>S. Sanfilippo, "Distributed Locks with Redis", redis.io.
@@ -81,16 +82,27 @@ import java.util.concurrent.ExecutionException;
  * </ol>
  */
 public final class Redlock implements LockClient {
+  private static final System.Logger LOG = System.getLogger(Redlock.class.getName());
+
   private final Context context;
   private final boolean closeNodes;
-  private final boolean closeScheduler;
+  private final boolean ownTimers;
+  private final Runnable endOfThreads;
   private final Set<AcquireLoop> acquiring = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
 
-  Redlock(Context context, boolean closeNodes, boolean closeScheduler) {
+  /**
+   * A client.
+   *
+   * @param closeNodes whether its end is that of its nodes
+   * @param ownTimers whether its end is that of its timers
+   * @param endOfThreads ends its timers, if they are its own, and its threads
+   */
+  Redlock(Context context, boolean closeNodes, boolean ownTimers, Runnable endOfThreads) {
     this.context = context;
     this.closeNodes = closeNodes;
-    this.closeScheduler = closeScheduler;
+    this.ownTimers = ownTimers;
+    this.endOfThreads = endOfThreads;
   }
 
   /**
@@ -160,7 +172,8 @@ public final class Redlock implements LockClient {
 
   @Override
   public CompletableFuture<Lease> acquireAsync(LockRequest request) {
-    return start(newLoop(request, Acquirer.asynchronous(context.settings.traceLeaks())), false);
+    AcquireLoop loop = newLoop(request, Acquirer.asynchronous(context.settings.traceLeaks()));
+    return Callbacks.handOut(start(loop, false), context.callbacks, Lease::releaseAsync);
   }
 
   private AcquireLoop newLoop(LockRequest request, Acquirer acquirer) {
@@ -261,19 +274,31 @@ public final class Redlock implements LockClient {
     for (AcquireLoop loop : acquiring) {
       loop.abort(closedWhile(loop));
     }
-    for (Hold hold : context.holds) {
-      hold.lose(LossReason.CLIENT_CLOSED);
-      if (context.settings.releaseOnClose()) {
-        hold.release();
-      }
-    }
+    endHolds();
     context.admission.close();
+    if (ownTimers) {
+      context.decisions.await(context.ticker, context.settings.closeTimeoutNanos());
+    }
     if (closeNodes) {
       context.releases.await(context.ticker, context.settings.closeTimeoutNanos());
       context.nodes.forEach(LockNode::close);
     }
-    if (closeScheduler) {
-      context.scheduler.close();
+    endOfThreads.run();
+  }
+
+  /** Ends what is held, and waits until its holders have been told, or its validity is over. */
+  private void endHolds() {
+    long longestNanos = 0;
+    List<CompletableFuture<Void>> ends = new ArrayList<>();
+    for (Hold hold : context.holds) {
+      longestNanos = Math.max(longestNanos, hold.remainingNanos());
+      ends.add(hold.endWithClient());
+    }
+    CompletableFuture<Void> all =
+        CompletableFuture.allOf(ends.toArray(new CompletableFuture<?>[0]));
+    long boundNanos = longestNanos + context.settings.closeTimeoutNanos();
+    if (!context.scheduler.await(all, Math.max(longestNanos, boundNanos))) {
+      LOG.log(System.Logger.Level.WARNING, "a callback for the loss of a lease outlasts the lease");
     }
   }
 

@@ -2,8 +2,10 @@ package dev.lukko.redlock;
 
 import dev.lukko.LockException;
 import dev.lukko.LockListener;
+import dev.lukko.lease.Events;
 import dev.lukko.spi.LockNode;
 import dev.lukko.spi.ProcessName;
+import dev.lukko.time.Callbacks;
 import dev.lukko.time.Scheduler;
 import dev.lukko.time.Ticker;
 import java.security.SecureRandom;
@@ -14,6 +16,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,6 +61,7 @@ public final class RedlockBuilder {
   private @Nullable String description;
   private Ticker ticker = Ticker.system();
   private @Nullable Scheduler scheduler;
+  private @Nullable Executor callbackExecutor;
   private @Nullable SecureRandom random;
 
   RedlockBuilder() {}
@@ -238,6 +242,18 @@ public final class RedlockBuilder {
   }
 
   /**
+   * Replaces the threads of callbacks, listeners, asynchronous bodies and dependent stages. It is
+   * the caller's to close, and should have a thread for each callback that may block at a time: a
+   * callback that waits for one is a loss that nobody hears of yet. What it refuses runs in a
+   * thread of the client's. It must not run tasks in the thread that gives them. By default these
+   * are the callback threads of the {@link #scheduler}.
+   */
+  public RedlockBuilder callbackExecutor(Executor executor) {
+    this.callbackExecutor = Objects.requireNonNull(executor, "callbackExecutor");
+    return this;
+  }
+
+  /**
    * Replaces the source of owner values and of retry jitter, for simulations that can be repeated.
    * Not for production: whoever can guess an owner value can release its lock.
    */
@@ -257,12 +273,27 @@ public final class RedlockBuilder {
    */
   public Redlock build() {
     Warmup.once();
+    boolean ownTimers = scheduler == null;
     Scheduler used = scheduler == null ? Scheduler.create("lukko") : scheduler;
+    Callbacks.ClosableExecutor callbacks =
+        Callbacks.neverRefusing(
+            callbackExecutor == null ? used.callbacks() : callbackExecutor, "lukko-rescue");
+    Runnable endOfThreads =
+        () -> {
+          if (ownTimers) {
+            used.close();
+          }
+          callbacks.close();
+        };
     OpenReleases releases = new OpenReleases();
     List<LockNode> guarded =
         nodes.stream().<LockNode>map(node -> new GuardedNode(node, releases)).toList();
     try {
       checkNodes();
+      if (ownTimers) { // The threads on which signals depend are had now, or never.
+        used.schedule(() -> {}, 0);
+        used.callbacks().execute(() -> {});
+      }
       List<LockNode> verified = Admission.verified(guarded, strict, quarantine);
       Context context =
           new Context(
@@ -271,13 +302,12 @@ public final class RedlockBuilder {
               settings(),
               ticker,
               used,
-              new Events(listeners, used),
+              callbacks,
+              new Events(listeners, callbacks),
               random == null ? Entropy.system() : Entropy.of(random));
-      return new Redlock(context, closeNodes, scheduler == null);
-    } catch (RuntimeException refused) {
-      if (scheduler == null) {
-        used.close();
-      }
+      return new Redlock(context, closeNodes, ownTimers, endOfThreads);
+    } catch (RuntimeException | Error refused) {
+      endOfThreads.run();
       if (closeNodes) {
         guarded.forEach(LockNode::close);
       }

@@ -18,14 +18,14 @@ import org.jspecify.annotations.Nullable;
 final class ReleaseRound extends Round<ReleaseReply> {
   private final EntryRelease release;
   private final BiConsumer<ReleaseRound, ReleaseOutcome> onOutcome;
-  private final Consumer<RuntimeException> onMistake;
+  private final Consumer<Throwable> onMistake;
 
   ReleaseRound(
       List<LockNode> nodes,
       long timeoutNanos,
       EntryRelease release,
       BiConsumer<ReleaseRound, ReleaseOutcome> onOutcome,
-      Consumer<RuntimeException> onMistake,
+      Consumer<Throwable> onMistake,
       @Nullable Patience patience) {
     super(nodes, timeoutNanos, patience);
     this.release = release;
@@ -71,7 +71,7 @@ final class ReleaseRound extends Round<ReleaseReply> {
   }
 
   @Override
-  void onMistake(RuntimeException mistake) {
+  void onMistake(Throwable mistake) {
     onMistake.accept(mistake);
   }
 

@@ -74,7 +74,7 @@ abstract class Round<R> {
   abstract void onDecided(Tally tally);
 
   /** Ends what this round serves: acting on its decision has failed by a mistake of ours. */
-  abstract void onMistake(RuntimeException mistake);
+  abstract void onMistake(Throwable mistake);
 
   /** Acts on a reply that came after the decision. */
   abstract void late(int index, R reply);
@@ -137,7 +137,21 @@ abstract class Round<R> {
   }
 
   private void onReply(int index, R reply) {
-    onAnswer(index, reply);
+    try {
+      onAnswer(index, reply);
+    } catch (Throwable mistake) {
+      if (isOpen()) { // What was decided before does not rest on this answer.
+        onMistake(mistake);
+      }
+    }
+    count(index, reply);
+  }
+
+  private synchronized boolean isOpen() {
+    return !decided;
+  }
+
+  private void count(int index, R reply) {
     boolean isLate;
     R judged;
     Tally tally;
@@ -189,7 +203,7 @@ abstract class Round<R> {
   private void decide(Tally tally) {
     try {
       onDecided(tally);
-    } catch (RuntimeException mistake) {
+    } catch (Throwable mistake) {
       onMistake(mistake);
     }
   }

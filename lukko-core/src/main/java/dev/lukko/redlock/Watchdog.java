@@ -1,6 +1,7 @@
 package dev.lukko.redlock;
 
 import dev.lukko.time.Scheduler;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -79,7 +80,16 @@ final class Watchdog {
     return Math.max(byWindow, notBeforeNanos - context.ticker.nanoTime());
   }
 
+  /** The timer is set anew whatever happens in between: without it, no loss would be reported. */
   private void wake() {
+    try {
+      extendIfDue();
+    } finally {
+      arm();
+    }
+  }
+
+  private void extendIfDue() {
     boolean leaked = hold.isLeaked();
     if (!hold.isValid()) {
       return; // Asking has made the loss known.
@@ -90,10 +100,17 @@ final class Watchdog {
       due = extending && !stopped && !underWay && !hold.isAtLimit() && untilExtensionNanos() <= 0;
       underWay |= due;
     }
-    if (due) {
-      hold.extend(ttlNanos).whenComplete((extended, lost) -> onExtended());
+    if (!due) {
+      return;
     }
-    arm();
+    CompletableFuture<Boolean> extension;
+    try {
+      extension = hold.extend(ttlNanos);
+    } catch (Throwable mistake) { // It would count as under way for ever.
+      onExtended();
+      throw mistake;
+    }
+    extension.whenComplete((extended, lost) -> onExtended());
   }
 
   private void onExtended() {

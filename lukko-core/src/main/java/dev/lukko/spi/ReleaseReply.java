@@ -5,7 +5,7 @@ public sealed interface ReleaseReply
     permits ReleaseReply.Released, ReleaseReply.NotHeld, NodeFault {
 
   /**
-   * The owner held at least one of the resources, and holds none now.
+   * The owner held all of the resources, and holds none now.
    *
    * @param watchers how many clients watch one of the resources and were given a hint, as far as
    *     the node knows; zero if it does not
@@ -17,6 +17,9 @@ public sealed interface ReleaseReply
     }
   }
 
-  /** The owner held none of the resources. */
+  /**
+   * The owner did not hold all of the resources: its exclusion had ended. It holds none of them
+   * now.
+   */
   record NotHeld() implements ReleaseReply {}
 }

@@ -1,59 +1,57 @@
 package dev.lukko.time;
 
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.SynchronousQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadFactory;
+import org.jspecify.annotations.Nullable;
 
-/** The scheduler of real time: one timer thread, callback threads on demand, all daemons. */
+/** The scheduler of real time: one timer thread, and threads for tasks that may block. */
 final class ThreadScheduler implements Scheduler {
   private static final System.Logger LOG = System.getLogger(ThreadScheduler.class.getName());
 
+  /** So many callbacks may block at a time where the JDK has no virtual threads for more. */
+  static final int MOST_CALLBACK_THREADS = 64;
+
   private final TimerThread timer;
-  private final ThreadPoolExecutor callbacks;
+  private final TaskThreads tasks;
+  private final TaskThreads callbacks;
 
   ThreadScheduler(String name) {
-    timer = new TimerThread(new DaemonThreads(name + "-timer"));
-    callbacks =
-        new ThreadPoolExecutor(
-            0,
-            Integer.MAX_VALUE,
-            10,
-            TimeUnit.SECONDS,
-            new SynchronousQueue<>(),
-            new DaemonThreads(name + "-callback"));
+    this(
+        new DaemonThreads(name + "-timer"),
+        new DaemonThreads(name + "-task"),
+        new DaemonThreads(name + "-callback"),
+        VirtualThreads.factory(name + "-callback"));
+  }
+
+  ThreadScheduler(
+      ThreadFactory timers,
+      ThreadFactory tasks,
+      ThreadFactory callbacks,
+      @Nullable ThreadFactory virtual) {
+    this.timer = new TimerThread(timers);
+    this.tasks = new TaskThreads(tasks, null, Integer.MAX_VALUE, timer);
+    this.callbacks = new TaskThreads(callbacks, virtual, MOST_CALLBACK_THREADS, timer);
   }
 
   @Override
   public Timer schedule(Runnable task, long delayNanos) {
-    return timer.schedule(guarded(task), delayNanos);
+    return timer.schedule(() -> Tasks.run(task, LOG), delayNanos);
   }
 
   @Override
   public void execute(Runnable task) {
-    try {
-      callbacks.execute(guarded(task));
-    } catch (RejectedExecutionException closed) {
-      LOG.log(System.Logger.Level.DEBUG, "callback dropped, the scheduler is closed");
-    }
+    tasks.execute(task);
+  }
+
+  @Override
+  public Executor callbacks() {
+    return callbacks;
   }
 
   @Override
   public void close() {
     timer.close();
-    callbacks.shutdown();
-  }
-
-  private static Runnable guarded(Runnable task) {
-    return () -> {
-      try {
-        task.run();
-      } catch (Throwable failure) {
-        LOG.log(System.Logger.Level.ERROR, "a task failed in a thread of Lukko", failure);
-        if (failure instanceof VirtualMachineError error) {
-          throw error;
-        }
-      }
-    };
+    tasks.close();
+    callbacks.close();
   }
 }

@@ -2,6 +2,7 @@ package dev.lukko.time;
 
 import java.util.Comparator;
 import java.util.TreeSet;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * docs/internals/decisions.md.)
  */
 final class TimerThread {
+  private static final System.Logger LOG = System.getLogger(TimerThread.class.getName());
   private static final long LONGEST_DELAY_NANOS = Long.MAX_VALUE / 2;
 
   private final ReentrantLock lock = new ReentrantLock();
@@ -47,8 +49,7 @@ final class TimerThread {
       }
       entries.add(entry);
       if (thread == null) {
-        thread = threads.newThread(this::run);
-        thread.start();
+        startThread(entry);
       } else if (entry.dueNanos() < wakesAtNanos) {
         wakesAtNanos = entry.dueNanos;
         earlier.signal();
@@ -57,6 +58,22 @@ final class TimerThread {
       lock.unlock();
     }
     return () -> cancel(entry);
+  }
+
+  /** Starts the thread, or throws and is as it was before: no task is taken that cannot be run. */
+  private void startThread(Entry first) {
+    try {
+      Thread made = threads.newThread(this::run);
+      if (made == null) {
+        throw new RejectedExecutionException("the JVM gave no thread for the timers");
+      }
+      made.start();
+      thread = made;
+    } finally {
+      if (thread == null) {
+        entries.remove(first);
+      }
+    }
   }
 
   private void cancel(Entry entry) {
@@ -80,12 +97,18 @@ final class TimerThread {
     }
   }
 
+  /** Runs what is due. No error of one task may take away the loss signals of all leases. */
   private void run() {
-    for (Entry due = awaitDue(); due != null; due = awaitDue()) {
+    boolean open = true;
+    while (open) {
       try {
-        due.task().run();
-      } catch (VirtualMachineError logged) {
-        // A stack overflow in one task must not take away the loss signals of all leases.
+        Entry due = awaitDue();
+        open = due != null;
+        if (due != null) {
+          due.task().run();
+        }
+      } catch (Throwable failure) {
+        Tasks.log(LOG, System.Logger.Level.ERROR, "a timer failed", failure);
       }
     }
   }

@@ -97,8 +97,8 @@ class RoundTest {
     }
 
     @Override
-    void onMistake(RuntimeException mistake) {
-      throw mistake;
+    void onMistake(Throwable mistake) {
+      throw new AssertionError(mistake);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package dev.lukko.redlock;
 
 import dev.lukko.LockRequest;
+import dev.lukko.lease.Events;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -38,7 +39,8 @@ public class WaitRoomLincheckTest {
             settings,
             StillTime.INSTANCE,
             StillTime.INSTANCE,
-            new Events(List.of(), StillTime.INSTANCE),
+            Runnable::run,
+            new Events(List.of(), Runnable::run),
             Entropy.system());
     return new AcquireLoop(
         context, LockRequest.of("r", Duration.ofSeconds(1)), "", Acquirer.NOBODY);

@@ -65,9 +65,9 @@ class ThreadSchedulerTest {
             throw new StackOverflowError("by the test");
           };
       scheduler.schedule(failing, 0);
-      scheduler.execute(failing);
+      scheduler.callbacks().execute(failing);
       scheduler.schedule(ran::countDown, 1_000_000);
-      scheduler.execute(ran::countDown);
+      scheduler.callbacks().execute(ran::countDown);
       assertThat(ran.await(20, TimeUnit.SECONDS)).isTrue();
     }
   }
@@ -115,7 +115,7 @@ class ThreadSchedulerTest {
   }
 
   @Test
-  void cancelledTaskDoesNotRunNorDoesOneAfterClose() throws InterruptedException {
+  void cancelledTimerDoesNotRunNorDoesOneAfterClose() throws InterruptedException {
     AtomicInteger runs = new AtomicInteger();
     CountDownLatch later = new CountDownLatch(1);
     Scheduler scheduler = Scheduler.create(name);
@@ -123,10 +123,20 @@ class ThreadSchedulerTest {
     scheduler.schedule(later::countDown, 40_000_000);
     assertThat(later.await(20, TimeUnit.SECONDS)).isTrue();
     scheduler.close();
-    scheduler.schedule(runs::incrementAndGet, 0).cancel();
-    scheduler.execute(runs::incrementAndGet);
+    scheduler.schedule(runs::incrementAndGet, 0);
     await().until(() -> threads() == 0);
     assertThat(runs).hasValue(0);
+  }
+
+  @Test
+  void taskAndCallbackThatAreGivenAfterTheCloseRunAndLeaveNoThread() throws InterruptedException {
+    CountDownLatch ran = new CountDownLatch(2);
+    Scheduler scheduler = Scheduler.create(name);
+    scheduler.close();
+    scheduler.execute(ran::countDown);
+    scheduler.callbacks().execute(ran::countDown);
+    assertThat(ran.await(20, TimeUnit.SECONDS)).isTrue();
+    await().until(() -> threads() == 0);
   }
 
   @Test

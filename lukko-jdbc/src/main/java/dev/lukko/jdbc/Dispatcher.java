@@ -6,8 +6,10 @@ import dev.lukko.spi.Unknown;
 import dev.lukko.time.DaemonThreads;
 import dev.lukko.time.Scheduler;
 import dev.lukko.time.Ticker;
+import dev.lukko.time.Uninterrupted;
 import java.sql.SQLException;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedTransferQueue;
@@ -355,33 +357,38 @@ final class Dispatcher {
   }
 
   private boolean closedPolitely(long millis) {
-    CountDownLatch closed = new CountDownLatch(1);
+    CompletableFuture<Void> closed = new CompletableFuture<>();
     scheduler.execute(
         () -> {
-          sessions.close();
-          closed.countDown();
+          try {
+            sessions.close();
+          } finally {
+            closed.complete(null);
+          }
         });
-    return awaited(closed, millis);
+    return Uninterrupted.await(closed, millis * 1_000_000L);
   }
 
-  private static boolean awaited(CountDownLatch latch, long millis) {
-    try {
-      return latch.await(millis, TimeUnit.MILLISECONDS);
-    } catch (InterruptedException interrupted) {
-      Thread.currentThread().interrupt();
-      return false;
-    }
-  }
-
-  /** Whether no worker is left, and no caller inside. */
+  /**
+   * Whether no worker is left, and no caller inside. An interrupt does not shorten the wait: it
+   * would cut off the last releases. Its flag is kept.
+   */
   private boolean ended(long millis) {
     long end = ticker.nanoTime() + millis * 1_000_000L;
+    boolean interrupted = false;
     try {
-      return workers.awaitTermination(millis, TimeUnit.MILLISECONDS)
-          && sessions.awaitReturn(end - ticker.nanoTime());
-    } catch (InterruptedException interrupted) {
-      Thread.currentThread().interrupt();
-      return false;
+      while (true) {
+        try {
+          return workers.awaitTermination(end - ticker.nanoTime(), TimeUnit.NANOSECONDS)
+              && sessions.awaitReturn(end - ticker.nanoTime());
+        } catch (InterruptedException later) {
+          interrupted = true;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
     }
   }
 }

@@ -156,7 +156,9 @@ final class LockedVerbs implements Verbs {
               announce(session, values.withNames(List.of(name)));
             }
           }
-          return held.isEmpty() ? new ReleaseReply.NotHeld() : new ReleaseReply.Released();
+          return held.size() < slots.size()
+              ? new ReleaseReply.NotHeld()
+              : new ReleaseReply.Released();
         });
   }
 

@@ -1,10 +1,10 @@
 package dev.lukko.jedis;
 
-/** A thread that waits for one connection: a daemon. */
+/** A thread that waits for one connection: a daemon that inherits no thread-locals. */
 final class DriverThread extends Thread {
 
   DriverThread(String name, Runnable work) {
-    super(work, name);
+    super(null, work, name, 0, /* inheritThreadLocals= */ false);
     setDaemon(true);
   }
 }

@@ -7,6 +7,8 @@ import dev.lukko.LockException;
 import dev.lukko.LockReport;
 import dev.lukko.LockReport.NodeEntries;
 import dev.lukko.LockRequest;
+import dev.lukko.lease.Events;
+import dev.lukko.time.Callbacks;
 import dev.lukko.time.Scheduler;
 import dev.lukko.time.Ticker;
 import java.sql.SQLException;
@@ -16,6 +18,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -37,6 +40,7 @@ final class AdvisoryEngine implements Context {
   private final Ticker ticker;
   private final Scheduler scheduler;
   private final boolean ownsScheduler;
+  private final Callbacks.ClosableExecutor callbacks;
   private final Events events;
   private final Waiters waiters = new Waiters();
   private final Holds holds;
@@ -65,8 +69,12 @@ final class AdvisoryEngine implements Context {
     ownsScheduler = settings.scheduler == null;
     scheduler =
         settings.scheduler == null ? Scheduler.create("lukko-postgres") : settings.scheduler;
-    events = new Events(settings.listeners, scheduler);
-    holds = new Holds(scheduler, ticker, events, waiters, settings.probeInterval);
+    callbacks =
+        Callbacks.neverRefusing(
+            settings.callbackExecutor == null ? scheduler.callbacks() : settings.callbackExecutor,
+            "lukko-postgres-rescue");
+    events = new Events(settings.listeners, callbacks);
+    holds = new Holds(scheduler, callbacks, ticker, events, waiters, settings.probeInterval);
     PgConnector connector = new PgConnector(open, new PgConnector.Bounded(scheduler), nodeTimeout);
     opener =
         new SessionOpener(
@@ -226,6 +234,11 @@ final class AdvisoryEngine implements Context {
   }
 
   @Override
+  public Executor callbacks() {
+    return callbacks;
+  }
+
+  @Override
   public Ticker ticker() {
     return ticker;
   }
@@ -308,8 +321,8 @@ final class AdvisoryEngine implements Context {
   }
 
   private void state(boolean available, String detail) {
-    if (events.wanted()) {
-      events.send(new LockEvent.NodeStateChanged(NODE, available, detail));
+    if (events.isHeard()) {
+      events.emit(() -> new LockEvent.NodeStateChanged(NODE, available, detail));
     }
   }
 
@@ -323,7 +336,7 @@ final class AdvisoryEngine implements Context {
     for (Attempt attempt : List.copyOf(waiters.pending())) {
       attempt.fail(attempt.closed());
     }
-    holds.close(ticker.nanoTime() + nodeTimeout.toNanos(), ticker);
+    holds.close(nodeTimeout);
     releases.close();
     if (BoundedWait.lock(opening, nodeTimeout.toNanos() * 2)) {
       try {
@@ -338,6 +351,7 @@ final class AdvisoryEngine implements Context {
     if (ownsScheduler) {
       scheduler.close();
     }
+    callbacks.close();
   }
 
   @Override

@@ -7,13 +7,14 @@ import dev.lukko.ReleaseOutcome;
 import dev.lukko.time.Scheduler;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
 /**
- * The handle that the caller has. Nothing inside refers to it, so one that was forgotten can be
- * collected, and its hold be given back.
+ * The handle that the caller has. Nothing inside refers to it, so that one that was forgotten can
+ * be collected, and its hold be let go of.
  */
 final class AdvisoryLease implements Lease {
   private final Hold hold;
@@ -84,7 +85,7 @@ final class AdvisoryLease implements Lease {
   @Override
   public CompletableFuture<Boolean> extendAsync(Duration ttl) {
     checkedTtl(ttl);
-    return holds.async(() -> extend(ttl));
+    return holds.extendAsync(() -> extend(ttl));
   }
 
   private static long checkedTtl(Duration ttl) {
@@ -106,12 +107,14 @@ final class AdvisoryLease implements Lease {
 
   @Override
   public void onLost(Consumer<? super LossReason> callback) {
-    holds.onLost(hold, callback);
+    isValid();
+    hold.signal().add(Objects.requireNonNull(callback, "callback"));
   }
 
   @Override
   public CompletionStage<LossReason> lost() {
-    return hold.lost().minimalCompletionStage();
+    isValid();
+    return hold.signal().stage();
   }
 
   @Override

@@ -12,6 +12,8 @@ import dev.lukko.LockRequest;
 import dev.lukko.NodeAnswer;
 import dev.lukko.QuorumUnavailableException;
 import dev.lukko.ValidityExhaustedException;
+import dev.lukko.lease.LossSignal;
+import dev.lukko.time.Callbacks;
 import dev.lukko.time.Scheduler;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -94,9 +96,9 @@ final class Attempt {
         });
     context.scheduler().execute(this::step);
     if (context.isClosed()) {
-      fail(closed()); // The scheduler may have dropped the step.
+      fail(closed()); // A scheduler that was given, and is closed, may have dropped the step.
     }
-    return future;
+    return Callbacks.handOut(future, context.callbacks(), Lease::releaseAsync);
   }
 
   /** Tries again now instead of later. */
@@ -125,7 +127,7 @@ final class Attempt {
       if (wait < 0) {
         end();
       }
-    } catch (RuntimeException failure) {
+    } catch (Throwable failure) { // Also an error of the driver's: somebody waits for the end.
       future.completeExceptionally(failure);
       end();
     }
@@ -151,7 +153,14 @@ final class Attempt {
               keys,
               request.shared(),
               (token, proof) ->
-                  granted[0] = new Hold(terms, token, proof, current, context.ticker()));
+                  granted[0] =
+                      new Hold(
+                          terms,
+                          token,
+                          proof,
+                          current,
+                          context.ticker(),
+                          new LossSignal(context.callbacks())));
       if (granted[0] != null) {
         return finish(granted[0]);
       }
@@ -178,12 +187,13 @@ final class Attempt {
           request.ttl(),
           Duration.ZERO);
     }
-    if (context.events().wanted()) {
+    if (context.events().isHeard()) {
       context
           .events()
-          .send(
-              new LockEvent.Acquired(
-                  request.resources(), hold.token(), waited(), rounds, Duration.ofNanos(left)));
+          .emit(
+              () ->
+                  new LockEvent.Acquired(
+                      request.resources(), hold.token(), waited(), rounds, Duration.ofNanos(left)));
     }
     if (!future.complete(lease)) {
       lease.release();
@@ -203,10 +213,10 @@ final class Attempt {
         session.holderOf(key).ifPresent(row -> lookAt(key, row));
       }
     }
-    if (rounds == 1 && context.events().wanted()) {
+    if (rounds == 1 && context.events().isHeard()) {
       context
           .events()
-          .send(new LockEvent.Contended(request.resources(), Optional.ofNullable(holder)));
+          .emit(() -> new LockEvent.Contended(request.resources(), Optional.ofNullable(holder)));
     }
     if (last) {
       throw new LockBusyException(
@@ -349,9 +359,9 @@ final class Attempt {
     context.waiters().pending().remove(this);
     boolean hadToWait = waitsFor != null;
     unregister();
-    if (hadToWait && context.events().wanted()) {
+    if (hadToWait && context.events().isHeard()) {
       boolean acquired = !future.isCompletedExceptionally();
-      context.events().send(new LockEvent.Waited(request.resources(), waited(), acquired));
+      context.events().emit(() -> new LockEvent.Waited(request.resources(), waited(), acquired));
     }
   }
 

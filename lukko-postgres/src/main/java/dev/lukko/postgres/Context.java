@@ -1,15 +1,20 @@
 package dev.lukko.postgres;
 
 import dev.lukko.LockRequest;
+import dev.lukko.lease.Events;
 import dev.lukko.time.Scheduler;
 import dev.lukko.time.Ticker;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.concurrent.Executor;
 
 /** What an attempt needs of its client. */
 interface Context {
 
   Scheduler scheduler();
+
+  /** Where the caller's code runs; never refuses. */
+  Executor callbacks();
 
   Ticker ticker();
 

@@ -3,6 +3,7 @@ package dev.lukko.postgres;
 import dev.lukko.Holder;
 import dev.lukko.LossReason;
 import dev.lukko.ReleaseOutcome;
+import dev.lukko.lease.LossSignal;
 import dev.lukko.spi.OwnerValue;
 import dev.lukko.time.Ticker;
 import java.time.Instant;
@@ -31,11 +32,12 @@ final class Hold {
   private final AdvisorySession session;
 
   private final AtomicReference<@Nullable LossReason> ended = new AtomicReference<>();
-  private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
+  private final LossSignal signal;
   private final CompletableFuture<ReleaseOutcome> outcome = new CompletableFuture<>();
   private volatile Proof proof;
   private volatile long ttlNanos;
   private volatile boolean published;
+  private volatile boolean forgotten;
 
   @SuppressWarnings("UnusedVariable") // It is there to be reachable for as long as this is.
   private @Nullable Object handle;
@@ -98,7 +100,14 @@ final class Hold {
     }
   }
 
-  Hold(Terms terms, long token, Proof granted, AdvisorySession session, Ticker ticker) {
+  Hold(
+      Terms terms,
+      long token,
+      Proof granted,
+      AdvisorySession session,
+      Ticker ticker,
+      LossSignal signal) {
+    this.signal = signal;
     this.keys = terms.keys();
     this.shared = terms.shared();
     this.contended = terms.contended();
@@ -150,8 +159,9 @@ final class Hold {
     return ticker.nanoTime() - granted.nanos();
   }
 
-  CompletableFuture<LossReason> lost() {
-    return lost;
+  /** What tells the holder of a loss. */
+  LossSignal signal() {
+    return signal;
   }
 
   CompletableFuture<ReleaseOutcome> outcome() {
@@ -203,10 +213,16 @@ final class Hold {
     if (!isHeld() || remainingNanos() <= 0) {
       return false;
     }
-    if (newer.nanos() - proof.nanos() > 0) {
+    if (newer.nanos() - proof.nanos() > 0 && !forgotten) {
       proof = newer;
     }
     return true;
+  }
+
+  /** Nobody can release it any more: from now on it is not renewed, unless a loss is awaited. */
+  boolean forget() {
+    forgotten = isHeld() && !signal.isAwaited();
+    return forgotten;
   }
 
   void allowSilence(long nanos) {
@@ -215,6 +231,12 @@ final class Hold {
 
   /** Ends the hold for this reason; true for exactly one caller. */
   boolean end(LossReason reason) {
-    return ended.compareAndSet(null, reason);
+    if (!ended.compareAndSet(null, reason)) {
+      return false;
+    }
+    if (reason == LossReason.RELEASED) {
+      signal.release();
+    }
+    return true;
   }
 }

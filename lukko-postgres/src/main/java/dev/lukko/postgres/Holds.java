@@ -5,6 +5,8 @@ import dev.lukko.LockEvent;
 import dev.lukko.LossReason;
 import dev.lukko.NodeAnswer;
 import dev.lukko.ReleaseOutcome;
+import dev.lukko.lease.Events;
+import dev.lukko.time.Callbacks;
 import dev.lukko.time.Scheduler;
 import dev.lukko.time.Ticker;
 import java.lang.ref.PhantomReference;
@@ -12,9 +14,12 @@ import java.lang.ref.Reference;
 import java.lang.ref.ReferenceQueue;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 /** Every way in which a hold of this client goes on or ends, and who is told. */
@@ -23,14 +28,26 @@ final class Holds {
   private static final String NODE = "postgresql";
 
   private final Scheduler scheduler;
+  private final Executor callbacks;
   private final Events events;
   private final Waiters waiters;
   private final Watch watch;
   private final ReferenceQueue<Lease> forgotten = new ReferenceQueue<>();
 
+  /**
+   * No holds yet.
+   *
+   * @param callbacks where the caller's code runs; never refuses
+   */
   Holds(
-      Scheduler scheduler, Ticker ticker, Events events, Waiters waiters, Duration probeInterval) {
+      Scheduler scheduler,
+      Executor callbacks,
+      Ticker ticker,
+      Events events,
+      Waiters waiters,
+      Duration probeInterval) {
     this.scheduler = scheduler;
+    this.callbacks = callbacks;
     this.events = events;
     this.waiters = waiters;
     this.watch = new Watch(scheduler, ticker, probeInterval, this);
@@ -71,7 +88,7 @@ final class Holds {
     if (beginRelease(hold)) {
       scheduler.execute(() -> finishRelease(hold));
     }
-    return hold.outcome().copy();
+    return Callbacks.handOut(hold.outcome(), callbacks);
   }
 
   private boolean beginRelease(Hold hold) {
@@ -85,10 +102,11 @@ final class Holds {
     watch.remove(hold);
     ReleaseOutcome outcome = unlock(hold);
     hold.outcome().complete(outcome);
-    if (events.wanted()) {
-      events.send(
-          new LockEvent.Released(
-              names(hold), hold.token(), Duration.ofNanos(hold.heldNanos()), outcome));
+    if (events.isHeard()) {
+      events.emit(
+          () ->
+              new LockEvent.Released(
+                  names(hold), hold.token(), Duration.ofNanos(hold.heldNanos()), outcome));
     }
     return outcome;
   }
@@ -102,7 +120,7 @@ final class Holds {
               ReleaseOutcome.Status.RELEASED,
               List.of(new NodeAnswer(NODE, NodeAnswer.Kind.RELEASED, "")))
           : notHeld("the session did not hold it");
-    } catch (SQLException failure) {
+    } catch (Throwable failure) { // Also an error of the driver's: somebody waits for the outcome.
       return new ReleaseOutcome(
           ReleaseOutcome.Status.UNKNOWN,
           List.of(
@@ -137,10 +155,10 @@ final class Holds {
     }
     watch.remove(hold);
     hold.outcome().complete(notHeld(reason.explanation()));
-    if (events.wanted()) {
-      events.send(new LockEvent.Lost(names(hold), hold.token(), reason));
+    if (events.isHeard()) {
+      events.emit(() -> new LockEvent.Lost(names(hold), hold.token(), reason));
     }
-    scheduler.execute(() -> hold.lost().complete(reason));
+    hold.signal().give(reason);
     if (!hold.session().isEnded()) {
       // The session may well live, and would keep the lock from everybody.
       scheduler.execute(() -> unlock(hold));
@@ -168,10 +186,11 @@ final class Holds {
       }
       hold.allowSilence(ttlNanos);
       watch.add(hold);
-      if (events.wanted()) {
-        events.send(
-            new LockEvent.Extended(
-                names(hold), hold.token(), Duration.ofNanos(hold.remainingNanos())));
+      if (events.isHeard()) {
+        events.emit(
+            () ->
+                new LockEvent.Extended(
+                    names(hold), hold.token(), Duration.ofNanos(hold.remainingNanos())));
       }
       return true;
     } catch (SQLException failure) {
@@ -194,78 +213,95 @@ final class Holds {
       if (!unpublished.isEmpty()) {
         session.publish(unpublished);
       }
-    } catch (SQLException failure) {
+    } catch (SQLException | RuntimeException failure) {
       holds.forEach(hold -> extensionFailed(hold, failure));
     }
   }
 
-  private void extensionFailed(Hold hold, SQLException failure) {
-    if (hold.isHeld() && events.wanted()) {
-      events.send(
-          new LockEvent.ExtensionFailed(
-              names(hold),
-              hold.token(),
-              Duration.ofNanos(Math.max(0, hold.remainingNanos())),
-              List.of(
-                  new NodeAnswer(
-                      NODE,
-                      NodeAnswer.Kind.UNKNOWN,
-                      String.valueOf(failure.getMessage()),
-                      failure))));
+  private void extensionFailed(Hold hold, Exception failure) {
+    if (hold.isHeld() && events.isHeard()) {
+      events.emit(
+          () ->
+              new LockEvent.ExtensionFailed(
+                  names(hold),
+                  hold.token(),
+                  Duration.ofNanos(Math.max(0, hold.remainingNanos())),
+                  List.of(
+                      new NodeAnswer(
+                          NODE,
+                          NodeAnswer.Kind.UNKNOWN,
+                          String.valueOf(failure.getMessage()),
+                          failure))));
     }
   }
 
-  /** Gives back what nobody can give back any more, since its handle is garbage. */
-  void reclaimForgotten() {
+  /**
+   * Lets go of what nobody can release any more, since its handle is garbage, unless somebody is to
+   * hear of its loss. It is not released: its holder may still work, and ends by its ttl.
+   */
+  void noticeForgotten() {
     for (Reference<? extends Lease> gone = forgotten.poll();
         gone != null;
         gone = forgotten.poll()) {
-      if (gone instanceof Handle handle) {
-        if (handle.hold.isHeld()) {
-          LOG.log(
-              System.Logger.Level.WARNING,
-              "a lease of {0} was forgotten without being released; it is released now",
-              names(handle.hold));
-          releaseAsync(handle.hold);
-        }
+      if (gone instanceof Handle handle && handle.hold.forget()) {
+        Hold hold = handle.hold;
+        LOG.log(
+            System.Logger.Level.WARNING,
+            "lease of {0} with fencing token {1} was never released and nobody can reach it; it"
+                + " ends by its ttl",
+            names(hold),
+            Long.toString(hold.token()));
+        events.emit(() -> new LockEvent.Leaked(names(hold), hold.token(), Optional.empty()));
       }
     }
   }
 
-  /** Releases or, when time is up, lets go of everything. */
-  void close(long deadlineNanos, Ticker ticker) {
+  /**
+   * Ends everything with the client. A holder hears of it first, so that what he may still do under
+   * the lease is over before another gets it: a release waits for the callbacks, and no longer than
+   * the lease would have been valid.
+   */
+  void close(Duration nodeTimeout) {
+    long longestNanos = 0;
+    List<CompletableFuture<Void>> ends = new ArrayList<>();
     for (Hold hold : watch.holds()) {
+      long leftNanos = Math.max(0, hold.remainingNanos());
       if (hold.end(LossReason.CLIENT_CLOSED)) {
-        watch.remove(hold);
-        if (events.wanted()) {
-          events.send(new LockEvent.Lost(names(hold), hold.token(), LossReason.CLIENT_CLOSED));
-        }
-        scheduler.execute(() -> hold.lost().complete(LossReason.CLIENT_CLOSED));
-        hold.outcome()
-            .complete(
-                deadlineNanos - ticker.nanoTime() > 0
-                    ? unlock(hold)
-                    : notHeld("the client was closed"));
+        longestNanos = Math.max(longestNanos, leftNanos);
+        ends.add(tellOfClose(hold, leftNanos).thenRunAsync(() -> give(hold), scheduler::execute));
       }
+    }
+    CompletableFuture<Void> all =
+        CompletableFuture.allOf(ends.toArray(new CompletableFuture<?>[0]));
+    try {
+      BoundedWait.result(all, longestNanos + nodeTimeout.toNanos());
+    } catch (SQLException | TimeoutException late) {
+      LOG.log(System.Logger.Level.WARNING, "leases are left to the end of the session", late);
+      ends.forEach(end -> end.cancel(false));
     }
     watch.close();
   }
 
-  void onLost(Hold hold, Consumer<? super LossReason> callback) {
-    hold.lost()
-        .thenAcceptAsync(
-            reason -> {
-              try {
-                callback.accept(reason);
-              } catch (RuntimeException failure) {
-                LOG.log(System.Logger.Level.ERROR, "a loss callback failed", failure);
-              }
-            },
-            scheduler::execute);
+  private CompletableFuture<Void> tellOfClose(Hold hold, long leftNanos) {
+    watch.remove(hold);
+    events.emit(() -> new LockEvent.Lost(names(hold), hold.token(), LossReason.CLIENT_CLOSED));
+    hold.signal().give(LossReason.CLIENT_CLOSED);
+    CompletableFuture<Void> told = hold.signal().told();
+    CompletableFuture<Void> over = new CompletableFuture<>();
+    if (!told.isDone()) {
+      Scheduler.Timer timer = scheduler.schedule(() -> over.complete(null), leftNanos);
+      over.whenComplete((done, none) -> timer.cancel());
+    }
+    told.whenComplete((done, none) -> over.complete(null));
+    return over;
   }
 
-  <T> CompletableFuture<T> async(Supplier<T> call) {
-    return CompletableFuture.supplyAsync(call, scheduler::execute);
+  private void give(Hold hold) {
+    hold.outcome().complete(unlock(hold));
+  }
+
+  CompletableFuture<Boolean> extendAsync(Supplier<Boolean> call) {
+    return Callbacks.handOut(CompletableFuture.supplyAsync(call, scheduler::execute), callbacks);
   }
 
   static List<String> names(Hold hold) {

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -43,8 +44,8 @@ import org.jspecify.annotations.Nullable;
  * lost: {@link Lease#isValid()} is false, {@link Lease#onLost} is called, and the lock is given
  * back if the session turns out to live. {@link Lease#extend} asks for a sign of life now and sets
  * the ttl for the rest of the hold. {@link LockRequest#autoExtend()} has no effect; {@link
- * LockRequest#maxHold()} limits the hold. A lease whose handle becomes garbage without a release is
- * released.
+ * LockRequest#maxHold()} limits the hold. A lease that was not released and that nobody refers to
+ * any more is reported, not renewed, and ends by its ttl; one with a callback for its loss is kept.
  *
  * <p><b>What it promises.</b> One holder at a time as long as the holder's session lives. When an
  * administrator or a failing server ends the session, the server frees the lock at that instant and
@@ -232,6 +233,7 @@ public final class PostgresAdvisoryLocks implements LockClient {
     LockKey.Maker keys = LockKey::of;
     Ticker ticker = Ticker.system();
     @Nullable Scheduler scheduler;
+    @Nullable Executor callbackExecutor;
 
     private Builder() {}
 
@@ -342,6 +344,17 @@ public final class PostgresAdvisoryLocks implements LockClient {
     /** Sets the timers and callback threads; default its own, which end with the client. */
     public Builder scheduler(Scheduler scheduler) {
       this.scheduler = Objects.requireNonNull(scheduler, "scheduler");
+      return this;
+    }
+
+    /**
+     * Replaces the threads of callbacks, listeners, asynchronous bodies and dependent stages. It is
+     * the caller's to close, and must not run tasks in the thread that gives them; what it refuses
+     * runs in a thread of the client's. By default these are the callback threads of the {@link
+     * #scheduler}.
+     */
+    public Builder callbackExecutor(Executor executor) {
+      this.callbackExecutor = Objects.requireNonNull(executor, "callbackExecutor");
       return this;
     }
 

@@ -95,12 +95,25 @@ final class Watch {
     }
   }
 
+  /** The timer is set anew whatever happens in between: without it, no loss would be reported. */
   private void tick() {
     long now = ticker.nanoTime();
     synchronized (gate) {
       timer = null;
     }
-    owner.reclaimForgotten();
+    long next = SHORTEST_INTERVAL_NANOS;
+    try {
+      next = lookAfter(now);
+    } finally {
+      if (next != Long.MAX_VALUE) {
+        armWithin(next);
+      }
+    }
+  }
+
+  /** Ends and probes what is due; gives the time until the next look, if there is to be one. */
+  private long lookAfter(long now) {
+    owner.noticeForgotten();
     long next = Long.MAX_VALUE;
     long interval = Long.MAX_VALUE;
     for (Hold hold : holds) {
@@ -114,14 +127,14 @@ final class Watch {
     }
     lastTickAt = now;
     if (next == Long.MAX_VALUE) {
-      return;
+      return next;
     }
     long untilProbe = interval - (now - lastProbeAt);
     if (untilProbe <= 0) {
       startProbe(now);
       untilProbe = interval;
     }
-    armWithin(Math.min(next, untilProbe));
+    return Math.min(next, untilProbe);
   }
 
   private void startProbe(long now) {

@@ -372,21 +372,72 @@ class AdvisoryLocksTest {
   }
 
   @Test
-  void aForgottenLeaseIsReleased() {
+  void aForgottenLeaseIsReportedAndEndsByItsTtlUnlessItsLossIsAwaited() {
+    List<LossReason> losses = new CopyOnWriteArrayList<>();
+    List<LockEvent> seen = new CopyOnWriteArrayList<>();
     try (PostgresAdvisoryLocks careless =
-        database.locks().probeInterval(Duration.ofMillis(20)).build()) {
+        database.locks().probeInterval(Duration.ofMillis(20)).listener(seen::add).build()) {
+      acquireFor(careless, "callback", Duration.ofSeconds(5)).onLost(losses::add);
+      acquireFor(careless, "stage", Duration.ofSeconds(5)).lost().thenAccept(losses::add);
       forget(careless);
       await()
-          .untilAsserted(
+          .until(
               () -> {
                 System.gc();
-                assertThat(other.tryAcquire("a", TTL)).hasValueSatisfying(Lease::release);
+                return seen.stream().anyMatch(LockEvent.Leaked.class::isInstance);
               });
+      await()
+          .untilAsserted(
+              () -> assertThat(other.tryAcquire("a", TTL)).hasValueSatisfying(Lease::release));
+      System.gc();
+      assertThat(seen.stream().filter(LockEvent.Leaked.class::isInstance)).hasSize(1);
+      assertThat(seen)
+          .filteredOn(LockEvent.Lost.class::isInstance)
+          .singleElement()
+          .isInstanceOfSatisfying(
+              LockEvent.Lost.class,
+              lost -> assertThat(lost.resources()).as("the others are kept").containsExactly("a"));
+      assertThat(losses).isEmpty();
     }
+    await().until(() -> losses.size() == 2);
+  }
+
+  private static Lease acquireFor(PostgresAdvisoryLocks locks, String name, Duration ttl) {
+    return locks.acquire(name, ttl);
   }
 
   private static void forget(PostgresAdvisoryLocks careless) {
-    assertThat(careless.acquire("a", TTL).isValid()).isTrue();
+    assertThat(careless.acquire("a", Duration.ofSeconds(5)).isValid()).isTrue();
+  }
+
+  @Test
+  void closingTheClientFreesALockOnlyWhenItsHolderHasStopped() throws Exception {
+    CountDownLatch called = new CountDownLatch(1);
+    CountDownLatch gate = new CountDownLatch(1);
+    Lease lease = mine.acquire("told", TTL);
+    mine.acquire("untold", TTL);
+    lease.onLost(
+        reason -> {
+          called.countDown();
+          try {
+            gate.await();
+          } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+          }
+        });
+    Thread closing = new Thread(mine::close, "closing");
+    closing.start();
+    called.await();
+    await()
+        .untilAsserted(
+            () -> assertThat(other.tryAcquire("untold", TTL)).hasValueSatisfying(Lease::release));
+    assertThat(other.tryAcquire("told", TTL)).as("while its holder stops").isEmpty();
+    gate.countDown();
+    closing.join();
+    assertThat(other.tryAcquire("told", TTL)).hasValueSatisfying(Lease::release);
+    CountDownLatch after = new CountDownLatch(1);
+    lease.onLost(reason -> after.countDown());
+    after.await();
   }
 
   @Test

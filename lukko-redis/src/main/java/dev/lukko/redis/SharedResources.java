@@ -1,10 +1,12 @@
 package dev.lukko.redis;
 
+import dev.lukko.time.DaemonThreads;
 import io.lettuce.core.metrics.CommandLatencyRecorder;
 import io.lettuce.core.resource.ClientResources;
 import io.netty.util.HashedWheelTimer;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -19,19 +21,42 @@ final class SharedResources {
   private static int users;
 
   private final HashedWheelTimer timer =
-      new HashedWheelTimer(
-          new DefaultThreadFactory("lukko-redis-timer", true), TICK_MILLIS, TimeUnit.MILLISECONDS);
+      new HashedWheelTimer(threads("lukko-redis-timer"), TICK_MILLIS, TimeUnit.MILLISECONDS);
   private final ClientResources resources =
       ClientResources.builder()
           .ioThreadPoolSize(IO_THREADS)
           .computationThreadPoolSize(IO_THREADS)
-          .threadFactoryProvider(pool -> new DefaultThreadFactory("lukko-redis-" + pool, true))
+          .threadFactoryProvider(pool -> threads("lukko-redis-" + pool))
           .timer(timer)
           .commandLatencyRecorder(CommandLatencyRecorder.disabled())
           .nettyCustomizer(BoundedReplies.inEachConnection())
           .build();
 
   private SharedResources() {}
+
+  /**
+   * Threads of the driver's own kind. Its factory lets them inherit the thread-locals and the
+   * context class loader of the caller that happens to need the first one, so each is made in a
+   * thread that has inherited none.
+   */
+  static ThreadFactory threads(String prefix) {
+    ThreadFactory driver = new DefaultThreadFactory(prefix, true);
+    ThreadFactory clean = new DaemonThreads(prefix + "-maker");
+    return task -> {
+      CompletableFuture<Thread> made = new CompletableFuture<>();
+      clean
+          .newThread(
+              () -> {
+                try {
+                  made.complete(driver.newThread(task));
+                } catch (Throwable failure) {
+                  made.completeExceptionally(failure);
+                }
+              })
+          .start();
+      return made.join();
+    };
+  }
 
   /** The resources; each call needs one of {@link #release()}. */
   static synchronized ClientResources acquire() {

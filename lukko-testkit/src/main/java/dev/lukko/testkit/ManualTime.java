@@ -4,15 +4,20 @@ import dev.lukko.time.Scheduler;
 import dev.lukko.time.Ticker;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayDeque;
 import java.util.Comparator;
 import java.util.PriorityQueue;
+import java.util.Queue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Clocks, timers and callbacks that move only when a test says so.
  *
- * <p>Hand it to a client as ticker and as scheduler. Timers and callbacks run in the thread that
- * moves the time, in the order in which they are due; nothing runs by itself. Thread-safe.
+ * <p>Hand it to a client as ticker and as scheduler. Timers run in the thread that moves the time,
+ * in the order in which they are due, callbacks in the thread that causes them; nothing runs by
+ * itself. Thread-safe.
  */
 public final class ManualTime implements Ticker, Scheduler {
   private static final System.Logger LOG = System.getLogger(ManualTime.class.getName());
@@ -22,6 +27,9 @@ public final class ManualTime implements Ticker, Scheduler {
       new PriorityQueue<>(
           Comparator.comparingLong((Task task) -> task.dueNanos)
               .thenComparingLong(task -> task.number));
+  private final Queue<Runnable> given = new ArrayDeque<>();
+  private final Executor callbacks = this::runCallback;
+  private boolean running;
   private long nanos;
   private long wallMicros = START.getEpochSecond() * 1_000_000L;
   private long scheduled;
@@ -105,6 +113,45 @@ public final class ManualTime implements Ticker, Scheduler {
   @Override
   public void execute(Runnable task) {
     schedule(task, 0);
+  }
+
+  /**
+   * Runs callbacks at once, in the thread that causes them, one after the other: the end of a
+   * future can be seen by the next line of a test.
+   */
+  @Override
+  public Executor callbacks() {
+    return callbacks;
+  }
+
+  private void runCallback(Runnable task) {
+    synchronized (given) {
+      given.add(task);
+      if (running) {
+        return;
+      }
+      running = true;
+    }
+    for (Runnable next = nextCallback(); next != null; next = nextCallback()) {
+      run(next);
+    }
+  }
+
+  private @Nullable Runnable nextCallback() {
+    synchronized (given) {
+      Runnable next = given.poll();
+      running = next != null;
+      return next;
+    }
+  }
+
+  /** Runs what is due now; the time does not move. */
+  @Override
+  public boolean await(Future<?> future, long timeoutNanos) {
+    if (!future.isDone()) {
+      runDue();
+    }
+    return future.isDone();
   }
 
   @Override

@@ -302,9 +302,9 @@ class LossTest {
       CompletableFuture<Boolean> extension = call.lease().extendAsync(ms(60_000));
       rig.time.pauseProcess(ms(2_000));
       rig.main().heal(); // The replies were there when the process went on.
-      assertThat(extension).isCompletedExceptionally();
       assertThat(call.lease().isValid()).isFalse();
       rig.time.runDue();
+      assertThat(extension).isCompletedExceptionally();
       assertThat(call.finish()).isPresent();
     }
   }
@@ -411,6 +411,62 @@ class LossTest {
                       .hasAtLeastOneElementOfType(LeaseLostException.class));
       assertThat(flagAfter).isCompletedWithValue(false);
       thread.join(20_000);
+    }
+  }
+
+  /** A thread has one flag for all who interrupt it. */
+  @Nested
+  class InterruptForTheLoss {
+    @RegisterExtension final Rig rig = Rig.of(3);
+
+    private final LockRequest request =
+        LockRequest.builder(Rig.R)
+            .ttl(ms(1_000))
+            .maxWait(ms(0))
+            .autoExtend(false)
+            .interruptOnLoss(true)
+            .build();
+
+    @Test
+    void isTakenBackWhenTheBodyDidNotNoticeIt() {
+      assertThatThrownBy(() -> rig.client().run(request, lease -> rig.time.advance(ms(1_000))))
+          .isInstanceOf(LeaseLostException.class);
+      assertThat(Thread.interrupted()).isFalse();
+    }
+
+    @Test
+    void keepsTheInterruptOfAnotherThatCameBefore() {
+      assertThatThrownBy(
+              () ->
+                  rig.client()
+                      .run(
+                          request,
+                          lease -> {
+                            Thread.currentThread().interrupt();
+                            rig.time.advance(ms(1_000));
+                          }))
+          .isInstanceOf(LeaseLostException.class);
+      assertThat(Thread.interrupted()).as("somebody else's").isTrue();
+    }
+
+    @Test
+    void keepsTheInterruptOfAnotherThatCameWhenTheBodyHadTakenOurs() {
+      assertThatThrownBy(
+              () ->
+                  rig.client()
+                      .run(
+                          request,
+                          lease -> {
+                            rig.time.advance(ms(1_000));
+                            try {
+                              Thread.sleep(Long.MAX_VALUE);
+                            } catch (InterruptedException ours) {
+                              Thread.currentThread().interrupt(); // Another's.
+                              throw ours;
+                            }
+                          }))
+          .isInstanceOf(InterruptedException.class);
+      assertThat(Thread.interrupted()).as("somebody else's").isTrue();
     }
   }
 

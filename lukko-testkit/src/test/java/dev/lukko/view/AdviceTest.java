@@ -10,12 +10,14 @@ import dev.lukko.LockClient;
 import dev.lukko.LockEvent;
 import dev.lukko.LockNotAcquiredException;
 import dev.lukko.LockRequest;
+import dev.lukko.LossReason;
 import dev.lukko.memory.InMemoryNode;
 import dev.lukko.redlock.Redlock;
 import dev.lukko.testkit.FaultyNode;
 import dev.lukko.testkit.LockInvariants;
 import dev.lukko.testkit.ManualTime;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CyclicBarrier;
@@ -135,6 +137,44 @@ class AdviceTest {
     assertThat(leaked.acquiredAt().orElseThrow().getStackTrace())
         .anyMatch(frame -> frame.getMethodName().equals("acquireAndForget"));
     assertThat(events.stream().filter(LockEvent.Leaked.class::isInstance)).hasSize(1);
+  }
+
+  @Test
+  void leaseThatNobodyCanReachIsExtendedAsLongAsSomebodyIsToHearOfItsLoss() {
+    ManualTime time = invariants.time(new ManualTime());
+    InMemoryNode store = new InMemoryNode("n1", time);
+    LockClient locks =
+        invariants.client(
+            Redlock.builder()
+                .node(invariants.node(store))
+                .ticker(time)
+                .scheduler(time)
+                .listener(events::add)
+                .build());
+    List<LossReason> losses = new ArrayList<>();
+    acquireAndListen(locks, "by callback").onLost(losses::add);
+    acquireAndListen(locks, "by stage").lost().thenAccept(losses::add);
+    acquireAndForget(locks);
+    await() // The third was collected, and with it, most likely, the other two.
+        .until(
+            () -> {
+              System.gc();
+              time.advance(Duration.ofSeconds(1));
+              return events.stream().anyMatch(LockEvent.Leaked.class::isInstance);
+            });
+    System.gc();
+    time.advance(TTL.multipliedBy(3));
+    assertThat(store.isHeld("leaked")).isFalse();
+    assertThat(store.isHeld("by callback")).isTrue();
+    assertThat(store.isHeld("by stage")).isTrue();
+    assertThat(losses).isEmpty();
+    store.forget();
+    time.advance(TTL);
+    assertThat(losses).hasSize(2);
+  }
+
+  private static Lease acquireAndListen(LockClient locks, String name) {
+    return locks.acquire(LockRequest.builder(name).ttl(TTL).autoExtend(true).build());
   }
 
   private static void acquireAndForget(LockClient locks) {

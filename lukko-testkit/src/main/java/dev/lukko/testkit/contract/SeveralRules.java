@@ -108,9 +108,28 @@ interface SeveralRules extends ContractRules {
     assertThat(Ask.counter(node(), names[0])).isEqualTo(500);
     assertThat(Ask.counter(node(), names[1])).isEqualTo(700);
 
-    assertThat(Ask.release(node(), entry)).isInstanceOf(ReleaseReply.Released.class);
+    assertThat(Ask.release(node(), entry)).isEqualTo(new ReleaseReply.NotHeld());
     assertThat(Ask.holds(node(), thief)).isTrue();
     Ask.granted(node(), exclusive(fresh("next"), names[0]), 1);
     Ask.granted(node(), exclusive(fresh("next"), names[2]), 1);
+  }
+
+  @Test
+  default void shouldSayThatSeveralWereNotHeldIfOneOfThemWasGone() {
+    require(StoreTrait.SEVERAL_RESOURCES);
+    String[] names = names();
+    for (int i = 0; i < names.length; i++) {
+      String owner = fresh("owner");
+      LockEntry entry = exclusive(owner, names);
+      Ask.granted(node(), entry, 500);
+      Ask.released(node(), exclusive(owner, names[i]));
+      assertThat(Ask.release(node(), entry)).isEqualTo(new ReleaseReply.NotHeld());
+      for (String name : names) {
+        assertThat(Ask.holds(node(), exclusive(owner, name))).as("%s is free", name).isFalse();
+      }
+    }
+    LockEntry whole = exclusive(fresh("owner"), names);
+    Ask.granted(node(), whole, 500);
+    assertThat(Ask.release(node(), whole)).isInstanceOf(ReleaseReply.Released.class);
   }
 }

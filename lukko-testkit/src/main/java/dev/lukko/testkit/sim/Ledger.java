@@ -108,7 +108,10 @@ final class Ledger {
     acquisition.grantedAt = now;
     world.log.add(now, Hook.LEASED, client.number(), -1, acquisition.number, acquisition.token);
     look(acquisition);
-    if (acquisition.endSeen && world.now() == world.stepBeganAt() && !client.hasClockTrouble()) {
+    if (acquisition.endSeen
+        && world.now() == world.stepBeganAt()
+        && !client.hasStoodStillSince(now) // Between the decision and its way to the caller.
+        && !client.hasClockTrouble()) {
       world.violated(Check.F5, "a lease was granted that was not valid");
     }
     for (Acquisition other : granted) {

@@ -151,14 +151,14 @@ final class Shadow {
   }
 
   @Nullable String released(LockEntry entry, ReleaseReply reply, long now) {
-    boolean held = false;
+    boolean held = true;
     for (Slot slot : slots(entry, now)) {
-      held |= slot.held.removeIf(each -> each.owner.owner.equals(entry.owner()));
+      held &= slot.held.removeIf(each -> each.owner.owner.equals(entry.owner()));
     }
     if (reply instanceof ReleaseReply.Released && !held) {
-      return "released an entry that it did not hold";
+      return "released an entry that it did not hold in full";
     }
-    return reply instanceof ReleaseReply.NotHeld && held ? "kept an entry that was released" : null;
+    return reply instanceof ReleaseReply.NotHeld && held ? "denied an entry that it held" : null;
   }
 
   /** Whether a live entry of anybody is there for the resource. */

@@ -8,6 +8,7 @@ import dev.lukko.time.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Future;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -216,6 +217,12 @@ final class SimClient implements Ticker, Scheduler {
           pending--;
           task.run();
         });
+  }
+
+  /** Nothing can happen inside a step. */
+  @Override
+  public boolean await(Future<?> future, long timeoutNanos) {
+    return future.isDone();
   }
 
   @Override

@@ -12,6 +12,7 @@ import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.LockEntry;
 import dev.lukko.spi.LockNode;
 import dev.lukko.spi.ReleaseReply;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -60,6 +61,27 @@ final class BrokenNodes {
                 @Override
                 public CompletionStage<ReleaseReply> release(LockEntry entry) {
                   return node().release(holders.getOrDefault(entry.resources().get(0), entry));
+                }
+              });
+    }
+  }
+
+  /** Says that several resources were held if one of them was. */
+  static class ReleasesWhatIsLeft extends LockNodeContract {
+    @Override
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<ReleaseReply> release(LockEntry entry) {
+                  boolean held = false;
+                  for (String name : entry.resources()) {
+                    LockEntry one = new LockEntry(List.of(name), entry.owner(), entry.shared());
+                    held |= now(node().release(one)) instanceof ReleaseReply.Released;
+                  }
+                  return CompletableFuture.completedFuture(
+                      held ? new ReleaseReply.Released() : new ReleaseReply.NotHeld());
                 }
               });
     }
@@ -257,7 +279,7 @@ final class BrokenNodes {
                   LockEntry entry = request.entry();
                   GrantReply last = null;
                   for (String name : entry.resources()) {
-                    LockEntry one = new LockEntry(java.util.List.of(name), entry.owner(), false);
+                    LockEntry one = new LockEntry(List.of(name), entry.owner(), false);
                     last = now(node().grant(with(request, entry.shared() ? entry : one)));
                     if (last instanceof Refused) {
                       break;

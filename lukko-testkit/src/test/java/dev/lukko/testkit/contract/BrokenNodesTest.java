@@ -77,6 +77,12 @@ class BrokenNodesTest {
   }
 
   @Test
+  void releaseOfWhatIsLeftOfSeveralIsFound() {
+    assertFinds(
+        BrokenNodes.ReleasesWhatIsLeft.class, "shouldSayThatSeveralWereNotHeldIfOneOfThemWasGone");
+  }
+
+  @Test
   void extensionThatCreatesIsFound() {
     assertFinds(BrokenNodes.CreatesByExtending.class, "shouldNeverCreateByExtending");
   }

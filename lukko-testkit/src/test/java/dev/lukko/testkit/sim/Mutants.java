@@ -242,9 +242,10 @@ final class Mutants {
             "tally.yes() > 0 ? Status.RELEASED"),
         Mutant.of(
             "closing releases nothing",
-            "redlock/Redlock.java",
-            "if (context.settings.releaseOnClose()) {",
-            "if (context.settings.strict()) {"),
+            HOLD,
+            "return context.settings.releaseOnClose() ?",
+            "return context.settings.strict() ?"),
+        Mutant.of("a loss is not told", HOLD, "signal.give(reason);", "signal.isAwaited();"),
         // ---- holding and extending
         Mutant.of(
             "the loss timer is late",
