@@ -61,6 +61,7 @@ final class AcquireLoop {
   private int rounds;
   private boolean wokenWhileAsking;
   private boolean byHint;
+  private boolean letsWriterPass;
   private @Nullable Loss lastLoss;
   private volatile String deadlock = "";
 
@@ -90,6 +91,19 @@ final class AcquireLoop {
     return request.resources();
   }
 
+  boolean isShared() {
+    return request.shared();
+  }
+
+  /** Its place among the fair waiters of all clients, or null if it does not ask for fairness. */
+  @Nullable FairTicket ticket() {
+    return ticket;
+  }
+
+  long waitedNanos() {
+    return context.ticker.nanoTime() - schedule.startNanos();
+  }
+
   /**
    * Begins. The future ends with the lease or the failure; ending it otherwise ends the call.
    *
@@ -103,15 +117,46 @@ final class AcquireLoop {
             leaveNothing();
           }
         });
-    if (schedule.mayWait() && context.waitRoom.joinIfLine(this)) {
-      synchronized (this) {
-        schedule.beginInLine();
-      }
-      beginToWait();
-    } else {
+    if (!mayBeginInLine()) {
       ask(inCaller);
     }
     return result;
+  }
+
+  /** Takes a place before the first round, behind others of its line or for a writer's sake. */
+  private boolean mayBeginInLine() {
+    if (!schedule.mayWait()) {
+      return false;
+    }
+    boolean behind = context.waitRoom.joinIfLine(this);
+    long passNanos = behind ? 0 : context.waitRoom.nanosToLetWritersPass(this);
+    if (!behind && passNanos <= 0) {
+      return false;
+    }
+    synchronized (this) {
+      schedule.beginInLine();
+      if (passNanos > 0) {
+        letsWriterPass = true;
+        schedule.onHint(passNanos);
+      }
+    }
+    if (!behind) {
+      context.waitRoom.join(this);
+    }
+    beginToWait();
+    return true;
+  }
+
+  /** The writer that this reader has let go first is granted, or has given up. */
+  void noWriterWaits(boolean wake) {
+    boolean passed;
+    synchronized (this) {
+      passed = letsWriterPass;
+      letsWriterPass = false;
+    }
+    if (passed && wake) {
+      wake();
+    }
   }
 
   /** Whatever it is doing then, the call ends one node timeout after its budget. */
@@ -274,8 +319,9 @@ final class AcquireLoop {
     if (takeByHint()) {
       context.waitRoom.hintEnded(this, true);
     }
-    // A fair waiter behind this one takes its place at the nodes now, before this hold can end.
-    context.waitRoom.leave(this, request.fair());
+    // A fair waiter behind this one takes its place at the nodes now, before this hold can end; a
+    // reader behind a reader is granted too.
+    context.waitRoom.leave(this, request.fair() || request.shared());
     Duration waited = waited();
     context.events.emit(
         () ->
@@ -341,7 +387,11 @@ final class AcquireLoop {
       fail(loss.toException().apply(attempt(schedule.mayWait() && spent)));
       return;
     }
-    context.waitRoom.join(this);
+    if (context.waitRoom.join(this)) {
+      synchronized (this) {
+        wokenWhileAsking = true; // If one behind it was woken, it was for this one.
+      }
+    }
     beginToWait();
   }
 
@@ -460,8 +510,9 @@ final class AcquireLoop {
   // ---- waiting
 
   private long holdBackNanos() {
+    // Among fair waiters the nodes decide whose turn it is.
     return schedule.holdBackNanos(
-        context.waitRoom.turnsToLetPass(this, context.jitter.getAsDouble()));
+        ticket != null ? 0 : context.waitRoom.turnsToLetPass(this, context.jitter.getAsDouble()));
   }
 
   /** Sets the timer for whatever comes first: the next beat, the next round, or the deadline. */
@@ -488,6 +539,7 @@ final class AcquireLoop {
       asking = schedule.isRoundDue(first);
       if (asking) {
         state = State.ASKING;
+        letsWriterPass = false;
       }
     }
     if (asking) {
@@ -511,6 +563,9 @@ final class AcquireLoop {
     boolean nested = WAKING.get();
     boolean asking;
     synchronized (this) {
+      if (letsWriterPass) {
+        return; // A reader that has left frees nothing for this one that is not free already.
+      }
       if (state == State.ASKING) {
         wokenWhileAsking = true;
       }

@@ -1,11 +1,10 @@
 package dev.lukko.redlock;
 
 import dev.lukko.spi.Capability;
+import dev.lukko.spi.FairTicket;
 import dev.lukko.spi.LockNode;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.BitSet;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -14,8 +13,18 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the waiting calls of one client stand in line: first come, first served for the same names,
- * and only the first of a line asks the nodes. So many threads cost the servers no more than one.
+ * Where the waiting calls of one client stand in line, and only the first of a line asks the nodes.
+ * So many threads cost the servers no more than one.
+ *
+ * <p>A line is for the same names and the same mode. Writers and readers are served first come,
+ * first served. Those who ask for fairness stand in one line, writers and readers alike, by the
+ * order of their tickets: it is the order in which the nodes grant to them, and a wake-up is of use
+ * to nobody but the first.
+ *
+ * <p>Readers do not stand behind writers, but a reader that comes while a writer waits lets it go
+ * first for as long as that one has waited already. So readers that keep coming leave ever longer
+ * gaps, until all of them have left and the writer is granted; and no reader waits for a writer
+ * longer than the writer had waited.
  *
  * <p>A line that has waiters watches its names at every node that can give hints. A quorum of hints
  * wakes the first waiter, and it alone; the second is woken by the first's departure.
@@ -23,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 final class WaitRoom {
   private final List<LockNode> nodes;
   private final int watchable;
-  private final Map<List<String>, Line> lines = new HashMap<>();
+  private final Map<Key, Line> lines = new HashMap<>();
 
   WaitRoom(List<LockNode> nodes) {
     this.nodes = nodes;
@@ -36,40 +45,50 @@ final class WaitRoom {
     return watchable >= Tally.quorumOf(nodes.size());
   }
 
-  /** Takes a place behind waiters for the same names, if there are any. */
-  boolean joinIfLine(AcquireLoop waiter) {
-    synchronized (this) {
-      Line line = lines.get(waiter.resources());
-      if (line == null) {
-        return false;
-      }
-      line.waiters.add(waiter);
-      return true;
-    }
+  /** Takes a place behind other waiters of its line, if there are any. */
+  synchronized boolean joinIfLine(AcquireLoop waiter) {
+    Line line = lines.get(Key.of(waiter));
+    return line != null && line.addBehindAnother(waiter);
   }
 
-  /** Takes a place, at the end of the line for these names, unless it has one. */
-  void join(AcquireLoop waiter) {
+  /**
+   * Takes a place in its line, unless it has one.
+   *
+   * @return whether it stands before others now, to whom a wake-up may have gone in vain
+   */
+  boolean join(AcquireLoop waiter) {
     Line opened = null;
+    boolean before = false;
     synchronized (this) {
-      Line line = lines.get(waiter.resources());
+      Line line = lines.get(Key.of(waiter));
       if (line == null) {
         opened = new Line();
         line = opened;
-        lines.put(waiter.resources(), line);
+        lines.put(Key.of(waiter), line);
       }
       if (!line.waiters.contains(waiter)) {
-        line.waiters.add(waiter);
+        before = !line.addBehindAnother(waiter) && line.addFirst(waiter);
       }
     }
     if (opened != null) {
       watch(waiter.resources(), opened);
     }
+    return before;
   }
 
   synchronized boolean isFirst(AcquireLoop waiter) {
-    Line line = lines.get(waiter.resources());
-    return line == null || line.waiters.peekFirst() == waiter;
+    Line line = lines.get(Key.of(waiter));
+    return line == null || line.first() == waiter;
+  }
+
+  /** How long a reader shall let a waiting writer go first; zero if there is none. */
+  long nanosToLetWritersPass(AcquireLoop reader) {
+    AcquireLoop writer;
+    synchronized (this) {
+      Line writers = Key.of(reader).mode == Mode.SHARED ? lines.get(Key.writersOf(reader)) : null;
+      writer = writers == null ? null : writers.first();
+    }
+    return writer == null ? 0 : writer.waitedNanos();
   }
 
   /**
@@ -79,19 +98,23 @@ final class WaitRoom {
    */
   void leave(AcquireLoop waiter, boolean wake) {
     AcquireLoop next = null;
+    AcquireLoop reader = null;
     Line closed = null;
     synchronized (this) {
-      Line line = lines.get(waiter.resources());
+      Key key = Key.of(waiter);
+      Line line = lines.get(key);
       if (line == null) {
         return;
       }
-      boolean wasFirst = line.waiters.peekFirst() == waiter;
+      boolean wasFirst = line.first() == waiter;
       line.waiters.remove(waiter);
       if (line.waiters.isEmpty()) {
-        lines.remove(waiter.resources());
+        lines.remove(key);
         closed = line;
+        Line readers = key.mode == Mode.EXCLUSIVE ? lines.get(Key.readersOf(waiter)) : null;
+        reader = readers == null ? null : readers.first();
       } else if (wasFirst) {
-        next = line.waiters.peekFirst();
+        next = line.first();
       }
     }
     if (closed != null) {
@@ -100,11 +123,14 @@ final class WaitRoom {
     if (next != null) {
       next.becomeFirst(wake);
     }
+    if (reader != null) {
+      reader.noWriterWaits(wake);
+    }
   }
 
   /** A round begins: hints from before it say nothing about after it. */
   synchronized void asking(AcquireLoop waiter) {
-    Line line = lines.get(waiter.resources());
+    Line line = lines.get(Key.of(waiter));
     if (line != null) {
       line.hinted.clear();
     }
@@ -112,7 +138,7 @@ final class WaitRoom {
 
   /** Takes note of how a round ended that a hint had begun: whether another client was faster. */
   synchronized void hintEnded(AcquireLoop waiter, boolean won) {
-    Line line = lines.get(waiter.resources());
+    Line line = lines.get(Key.of(waiter));
     if (line != null) {
       line.turns.ended(won);
     }
@@ -120,7 +146,7 @@ final class WaitRoom {
 
   /** How many other clients this one shall let pass, as far as the last rounds have told. */
   synchronized int turnsToLetPass(AcquireLoop waiter, double random) {
-    Line line = lines.get(waiter.resources());
+    Line line = lines.get(Key.of(waiter));
     return line == null ? 0 : line.turns.toLetPass(random);
   }
 
@@ -132,9 +158,11 @@ final class WaitRoom {
   void releasedHere(List<String> resources, int watchers) {
     if (watchers > 0) {
       synchronized (this) {
-        Line line = lines.get(resources);
-        if (line != null) {
-          line.turns.others(watchers - 1); // This client is one of them.
+        for (Mode mode : Mode.values()) {
+          Line line = lines.get(new Key(resources, mode));
+          if (line != null) {
+            line.turns.others(watchers - 1); // This client is one of them.
+          }
         }
       }
     }
@@ -148,9 +176,9 @@ final class WaitRoom {
       }
       Set<String> released = new LinkedHashSet<>(resources);
       lines.forEach(
-          (names, line) -> {
-            if (names.stream().anyMatch(released::contains)) {
-              first.add(line.waiters.getFirst());
+          (key, line) -> {
+            if (key.resources.stream().anyMatch(released::contains)) {
+              first.add(line.waiters.get(0));
             }
           });
     }
@@ -175,7 +203,7 @@ final class WaitRoom {
       line.hinted.set(node);
       if (line.hinted.cardinality() >= Tally.quorumOf(nodes.size())) {
         line.hinted.clear();
-        first = line.waiters.peekFirst();
+        first = line.first();
       }
     }
     if (first != null) {
@@ -183,12 +211,65 @@ final class WaitRoom {
     }
   }
 
-  /** The waiters for one set of names. Guarded by the room, but for the watches. */
+  /** How the calls of a line wait. */
+  private enum Mode {
+    EXCLUSIVE,
+    SHARED,
+    /** By ticket, writers and readers in one line. */
+    FAIR
+  }
+
+  /** What the calls of a line have in common. */
+  private record Key(List<String> resources, Mode mode) {
+    static Key of(AcquireLoop waiter) {
+      Mode mode =
+          waiter.ticket() != null ? Mode.FAIR : waiter.isShared() ? Mode.SHARED : Mode.EXCLUSIVE;
+      return new Key(waiter.resources(), mode);
+    }
+
+    static Key writersOf(AcquireLoop waiter) {
+      return new Key(waiter.resources(), Mode.EXCLUSIVE);
+    }
+
+    static Key readersOf(AcquireLoop waiter) {
+      return new Key(waiter.resources(), Mode.SHARED);
+    }
+  }
+
+  /** The waiters of one kind for one set of names. Guarded by the room, but for the watches. */
   private static final class Line {
-    final Deque<AcquireLoop> waiters = new ArrayDeque<>();
+    final List<AcquireLoop> waiters = new ArrayList<>();
     final BitSet hinted = new BitSet();
     final Turns turns = new Turns();
     private @Nullable List<LockNode.Watch> watches = new ArrayList<>();
+
+    /** The waiter that asks, or null if nobody waits. */
+    @Nullable AcquireLoop first() {
+      return waiters.isEmpty() ? null : waiters.get(0);
+    }
+
+    /** Adds a waiter behind all that come before it, unless it would be the first. */
+    boolean addBehindAnother(AcquireLoop waiter) {
+      for (int place = waiters.size(); place > 0; place--) {
+        if (!isBefore(waiter, waiters.get(place - 1))) {
+          waiters.add(place, waiter);
+          return true;
+        }
+      }
+      return false;
+    }
+
+    /** Adds a waiter before all others; whether there are any. */
+    boolean addFirst(AcquireLoop waiter) {
+      waiters.add(0, waiter);
+      return waiters.size() > 1;
+    }
+
+    private static boolean isBefore(AcquireLoop waiter, AcquireLoop other) {
+      FairTicket ticket = waiter.ticket();
+      FairTicket others = other.ticket();
+      return ticket != null && others != null && ticket.compareTo(others) < 0;
+    }
 
     void add(LockNode.Watch watch) {
       synchronized (waiters) {

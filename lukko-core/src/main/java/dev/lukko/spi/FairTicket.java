@@ -11,4 +11,13 @@ package dev.lukko.spi;
  * @param order when the call began, in microseconds of the client's wall clock
  * @param leaseMillis how long the node keeps the place without another request, by its own clock
  */
-public record FairTicket(String waiter, long order, long leaseMillis) {}
+public record FairTicket(String waiter, long order, long leaseMillis)
+    implements Comparable<FairTicket> {
+
+  /** Puts the ticket that is served first before the other; what its lease is does not matter. */
+  @Override
+  public int compareTo(FairTicket other) {
+    int byOrder = Long.compare(order, other.order);
+    return byOrder != 0 ? byOrder : waiter.compareTo(other.waiter);
+  }
+}

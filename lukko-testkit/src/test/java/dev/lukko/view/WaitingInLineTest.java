@@ -108,6 +108,152 @@ class WaitingInLineTest {
     next.release();
   }
 
+  /** The nodes serve by ticket; so must the client's own line, or its wake-up reaches the wrong one. */
+  @Test
+  void fairWaiterThatLearnsLaterOfItsLossIsServedFirstAllTheSame() {
+    LockClient other = client(invariants.node(store));
+    FaultyNode node = invariants.node(store);
+    LockClient locks = client(node);
+    Lease held = other.acquire("r", TTL);
+    node.fault(FaultyNode.Fault.HOLD_REPLIES);
+    CompletableFuture<Lease> first = locks.acquireAsync(waiting(true));
+    time.advance(Duration.ofMillis(1));
+    node.fault(FaultyNode.Fault.NONE);
+    CompletableFuture<Lease> second = locks.acquireAsync(waiting(true));
+    time.advance(Duration.ofMillis(1));
+    node.releaseHeld();
+    time.advance(Duration.ofMillis(1));
+    held.release();
+    time.advance(Duration.ofMillis(1));
+    assertThat(first).isDone();
+    assertThat(second).isNotDone();
+    first.join().release();
+    time.advance(Duration.ofMillis(1));
+    assertThat(second).isDone();
+    second.join().release();
+  }
+
+  @Test
+  void fairWaiterThatLearnsOfItsLossAfterTheReleaseIsServedAtOnce() {
+    LockClient other = client(invariants.node(store));
+    FaultyNode node = invariants.node(store);
+    LockClient locks = client(node);
+    Lease held = other.acquire("r", TTL);
+    node.fault(FaultyNode.Fault.HOLD_REPLIES);
+    CompletableFuture<Lease> first = locks.acquireAsync(waiting(true));
+    time.advance(Duration.ofMillis(1));
+    node.fault(FaultyNode.Fault.NONE);
+    CompletableFuture<Lease> second = locks.acquireAsync(waiting(true));
+    time.advance(Duration.ofMillis(1));
+    held.release(); // It wakes the second, whose turn it is not.
+    time.advance(Duration.ofMillis(1));
+    assertThat(second).isNotDone();
+    node.releaseHeld();
+    time.advance(Duration.ofMillis(1));
+    assertThat(first).isDone();
+    first.join().release();
+    time.advance(Duration.ofMillis(1));
+    second.join().release();
+  }
+
+  @Test
+  void fairWaitersThatDieOneAfterTheOtherLetTheNextInAtOnce() {
+    LockClient other = client(invariants.node(store));
+    LockClient locks = client(invariants.node(store));
+    Lease held = other.acquire("r", TTL);
+    List<CompletableFuture<Lease>> waiters = new ArrayList<>();
+    for (int i = 0; i < 6; i++) {
+      waiters.add((i % 2 == 0 ? locks : other).acquireAsync(waiting(true)));
+      time.advance(Duration.ofMillis(1));
+    }
+    waiters.get(0).cancel(false);
+    waiters.get(3).cancel(false);
+    time.advance(Duration.ofMillis(1));
+    held.release();
+    for (int turn : new int[] {1, 2, 4, 5}) {
+      time.advance(Duration.ofMillis(1));
+      assertThat(waiters.get(turn)).isDone();
+      waiters.get(turn).join().release();
+    }
+  }
+
+  private static LockRequest reading(Duration maxWait) {
+    return LockRequest.builder("r").ttl(TTL).maxWait(maxWait).shared(true).build();
+  }
+
+  @Test
+  void readerWaitsNoLongerForAWriterOfItsClientThanThatHadWaited() {
+    LockClient other = client(invariants.node(store));
+    LockClient locks = client(invariants.node(store));
+    Lease read = other.acquire(reading(Duration.ZERO));
+    CompletableFuture<Lease> writer = locks.acquireAsync(waiting(false));
+    time.advance(Duration.ofMillis(200));
+
+    CompletableFuture<Lease> reader = locks.acquireAsync(reading(Duration.ofSeconds(8)));
+    CompletableFuture<Lease> behind = locks.acquireAsync(reading(Duration.ofSeconds(8)));
+    assertThat(locks.tryAcquire(reading(Duration.ZERO)).map(this::given)).as("no wait").hasValue(1);
+
+    time.advance(Duration.ofMillis(199));
+    assertThat(reader).isNotDone();
+    time.advance(Duration.ofMillis(3));
+    assertThat(reader).isDone();
+    assertThat(behind).isDone();
+    assertThat(writer).isNotDone();
+    reader.join().release();
+    behind.join().release();
+    read.release();
+    time.advance(Duration.ofMillis(1));
+    writer.join().release();
+  }
+
+  private int given(Lease lease) {
+    lease.release();
+    return 1;
+  }
+
+  @Test
+  void writerIsGrantedThoughReadersOfItsClientKeepComingAndOverlap() {
+    LockClient locks = client(invariants.node(store));
+    List<CompletableFuture<Lease>> readers = new ArrayList<>();
+    Runnable newReader =
+        () -> {
+          CompletableFuture<Lease> reader = locks.acquireAsync(reading(LockRequest.FOREVER));
+          reader.thenAccept(
+              lease -> time.schedule(lease::release, Duration.ofMillis(300).toNanos()));
+          readers.add(reader);
+        };
+    newReader.run();
+    time.advance(Duration.ofMillis(50));
+    CompletableFuture<Lease> writer = locks.acquireAsync(waiting(false));
+    int granted = 0;
+    for (int i = 0; i < 40 && !writer.isDone(); i++) {
+      newReader.run();
+      time.advance(Duration.ofMillis(50));
+      granted = (int) readers.stream().filter(CompletableFuture::isDone).count();
+    }
+    assertThat(writer).isDone();
+    assertThat(granted).as("readers were not kept out all the time").isGreaterThan(3);
+    writer.join().release();
+    time.advance(Duration.ofSeconds(5));
+    assertThat(readers).allMatch(CompletableFuture::isDone);
+  }
+
+  @Test
+  void readersInLineAreAllGrantedWhenTheWriterReleases() {
+    LockClient other = client(invariants.node(store));
+    LockClient locks = client(invariants.node(store));
+    Lease held = other.acquire("r", TTL);
+    List<CompletableFuture<Lease>> readers = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      readers.add(locks.acquireAsync(reading(LockRequest.FOREVER)));
+    }
+    time.advance(Duration.ofMillis(1));
+    held.release();
+    time.advance(Duration.ofMillis(1));
+    assertThat(readers).allMatch(CompletableFuture::isDone);
+    readers.forEach(reader -> reader.join().release());
+  }
+
   @Test
   void fairWaiterThatDiedCostsTheLineItsOwnLeaseAndNoMore() {
     FaultyNode dying = invariants.node(store);
