@@ -7,4 +7,6 @@ module dev.lukko.jdbc {
   requires static org.postgresql.jdbc;
 
   exports dev.lukko.jdbc;
+
+  uses java.sql.Driver;
 }

@@ -47,6 +47,24 @@ public record JobRun(
     error = error.map(Printable::of);
   }
 
+  /**
+   * A text that every store takes, whatever is in it: at most so many characters, without zero
+   * characters and halves of surrogate pairs.
+   */
+  public static String storable(String text, int maxLength) {
+    StringBuilder clean = new StringBuilder();
+    for (int i = 0; i < text.length(); ) {
+      int c = text.codePointAt(i);
+      i += Character.charCount(c);
+      if (clean.length() + Character.charCount(c) > maxLength) {
+        break;
+      }
+      boolean half = c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE;
+      clean.appendCodePoint(c == 0 || half ? '?' : c);
+    }
+    return clean.toString();
+  }
+
   JobRun ended(Outcome how, Optional<String> why, Instant when) {
     return new JobRun(job, tick, fencingToken, runner, startedAt, Optional.of(when), how, why);
   }

@@ -48,7 +48,7 @@ abstract class DialectTraits {
   /** The statements that create the schema where it does not exist; they can be repeated. */
   abstract List<String> schema();
 
-  /** A query for the database and the schema that a connection works in, as one text. */
+  /** The database and the schema that a connection works in, as an expression of type text. */
   abstract String where();
 
   /** What tells this server from another one, yet not from its replica; empty if unknown. */

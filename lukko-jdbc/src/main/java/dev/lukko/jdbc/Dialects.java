@@ -15,16 +15,26 @@ final class Dialects {
   }
 
   /**
-   * A column for a name of at most 255 characters that is compared exactly. MySQL's text columns
-   * ignore trailing blanks, and most of them the case; bytes do not.
+   * A column for a name of at most 255 characters that is compared exactly, whatever the database's
+   * collation is. MySQL's text columns ignore trailing blanks, and most of them the case; H2 can be
+   * set to ignore it; bytes do not. PostgreSQL's order of letters comes from the operating system,
+   * and an upgrade that changes it breaks the index.
    */
   static String nameColumn(Dialect dialect) {
-    return dialect == Dialect.MYSQL ? "VARBINARY(765)" : "VARCHAR(255)";
+    return switch (dialect) {
+      case POSTGRES -> "VARCHAR(255) COLLATE \"C\"";
+      case MYSQL, H2 -> "VARBINARY(765)";
+      case SQLITE -> "VARCHAR(255) COLLATE BINARY";
+    };
+  }
+
+  private static boolean areNamesBytes(Dialect dialect) {
+    return dialect == Dialect.MYSQL || dialect == Dialect.H2;
   }
 
   static void bindName(Dialect dialect, PreparedStatement statement, int index, String name)
       throws SQLException {
-    if (dialect == Dialect.MYSQL) {
+    if (areNamesBytes(dialect)) {
       statement.setBytes(index, name.getBytes(StandardCharsets.UTF_8));
     } else {
       statement.setString(index, name);
@@ -32,7 +42,7 @@ final class Dialects {
   }
 
   static String readName(Dialect dialect, ResultSet row, int index) throws SQLException {
-    return dialect == Dialect.MYSQL
+    return areNamesBytes(dialect)
         ? new String(row.getBytes(index), StandardCharsets.UTF_8)
         : row.getString(index);
   }

@@ -118,7 +118,7 @@ final class FenceSql {
         + table
         + " f USING ("
         + repeat(
-            "SELECT CAST(? AS VARCHAR) AS resource, CAST(? AS BIGINT) AS token,"
+            "SELECT CAST(? AS VARBINARY) AS resource, CAST(? AS BIGINT) AS token,"
                 + " CAST(? AS BIGINT) AS written",
             rows,
             " UNION ALL ")

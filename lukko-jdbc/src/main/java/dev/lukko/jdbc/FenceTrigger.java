@@ -1,7 +1,12 @@
 package dev.lukko.jdbc;
 
 import dev.lukko.fencing.StaleTokenException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.sql.SQLException;
+import java.util.HexFormat;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -21,18 +26,44 @@ final class FenceTrigger {
   private static final Pattern REFUSAL =
       Pattern.compile("stale fencing token (\\d+) for \"([^\"]*)\": highest seen is (\\d+)");
 
+  private static final String PREFIX = "lukko_fence_";
+  private static final int MAX_IDENTIFIER = 63;
+  private static final int MAX_NAME = MAX_IDENTIFIER - PREFIX.length() - "_2_check".length();
+
   private FenceTrigger() {}
 
   static String ddl(String table, String column) {
-    String base = "lukko_fence_" + table.substring(table.indexOf('.') + 1);
+    String name = table.substring(table.indexOf('.') + 1).toLowerCase(Locale.ROOT);
+    String base = PREFIX + shortened(name);
     String schema = table.substring(0, table.indexOf('.') + 1);
-    return TEMPLATE
+    return (name.length() <= MAX_NAME ? TEMPLATE : DROP_CUT + TEMPLATE)
+        .replace("${cut_mark}", cut(PREFIX + name + "_1_mark"))
+        .replace("${cut_check}", cut(PREFIX + name + "_2_check"))
         .replace("${mark}", schema + base + "_mark")
         .replace("${check}", schema + base + "_check")
         .replace("${trigger}", base)
         .replace("${table}", table)
         .replace("${column}", column)
         .replace("${state}", SQL_STATE);
+  }
+
+  private static String cut(String name) {
+    return name.substring(0, Math.min(MAX_IDENTIFIER, name.length()));
+  }
+
+  /** PostgreSQL cuts names at 63 characters, so that all of our names for a table would be one. */
+  private static String shortened(String table) {
+    if (table.length() <= MAX_NAME) {
+      return table;
+    }
+    byte[] digest;
+    try {
+      digest = MessageDigest.getInstance("SHA-256").digest(table.getBytes(StandardCharsets.UTF_8));
+    } catch (NoSuchAlgorithmException missing) {
+      throw new IllegalStateException("every Java platform has SHA-256", missing);
+    }
+    String mark = "_" + HexFormat.of().formatHex(digest, 0, 6);
+    return table.substring(0, MAX_NAME - mark.length()) + mark;
   }
 
   static Optional<StaleTokenException> staleToken(SQLException failure) {
@@ -55,6 +86,13 @@ final class FenceTrigger {
     return Optional.empty();
   }
 
+  /** What was created before long names were shortened. */
+  private static final String DROP_CUT =
+      """
+      DROP TRIGGER IF EXISTS ${cut_mark} ON ${table};
+      DROP TRIGGER IF EXISTS ${cut_check} ON ${table};
+      """;
+
   private static final String TEMPLATE =
       """
       -- Refuses updates of ${table} whose fencing token is missing or lower than the row's.
@@ -71,7 +109,8 @@ final class FenceTrigger {
 
       CREATE OR REPLACE FUNCTION ${check}() RETURNS trigger LANGUAGE plpgsql AS $fence$
       BEGIN
-        IF NEW.${column} >= 0 THEN
+        IF NEW.${column} IS NULL OR NEW.${column} >= 0
+            OR (OLD.${column} < 0 AND NEW.${column} = OLD.${column}) THEN
           RAISE EXCEPTION 'update of "${table}" without a fencing token'
             USING ERRCODE = '22004', HINT = 'Set column ${column} to the token of your lease.';
         END IF;

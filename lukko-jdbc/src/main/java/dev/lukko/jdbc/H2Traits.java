@@ -39,6 +39,7 @@ final class H2Traits extends DialectTraits {
           name VARBINARY(1020) PRIMARY KEY,
           owner VARBINARY(1020),
           expires_at BIGINT NOT NULL,
+          ttl BIGINT DEFAULT 0 NOT NULL,
           shared_until BIGINT DEFAULT 0 NOT NULL,
           counter BIGINT NOT NULL,
           grant_counter BIGINT NOT NULL
@@ -48,6 +49,7 @@ final class H2Traits extends DialectTraits {
           name VARBINARY(1020) NOT NULL,
           owner VARBINARY(1020) NOT NULL,
           expires_at BIGINT NOT NULL,
+          ttl BIGINT DEFAULT 0 NOT NULL,
           grant_counter BIGINT NOT NULL,
           PRIMARY KEY (name, owner)
         )""",
@@ -58,7 +60,7 @@ final class H2Traits extends DialectTraits {
 
   @Override
   String where() {
-    return "SELECT 'database ' || CURRENT_CATALOG || ', schema ' || CURRENT_SCHEMA";
+    return "'database ' || CURRENT_CATALOG || ', schema ' || CURRENT_SCHEMA";
   }
 
   @Override

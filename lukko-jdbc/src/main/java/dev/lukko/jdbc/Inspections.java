@@ -4,6 +4,7 @@ import dev.lukko.Holder;
 import dev.lukko.jdbc.NamedSql.Values;
 import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.Inspection;
+import dev.lukko.spi.LockEntry;
 import dev.lukko.spi.NodeStatus;
 import dev.lukko.spi.OwnerValue;
 import java.sql.Connection;
@@ -21,6 +22,13 @@ final class Inspections {
   static Inspection read(Session session, String resource) throws SQLException {
     Values values = new Values(List.of(resource), "", 0, 0);
     LockRow row = SingleVerbs.read(session, values);
+    if (row != null) {
+      List<SharedRow> readers = LockedVerbs.readShared(session, values);
+      if (row.isOverlong() || readers.stream().anyMatch(SharedRow::isOverlong)) {
+        LockedVerbs.shortened(session, LockEntry.exclusive(List.of(resource), "inspection"));
+        row = SingleVerbs.read(session, values);
+      }
+    }
     if (row == null) {
       return new Inspection(List.of(), OptionalLong.empty(), List.of());
     }
@@ -61,6 +69,25 @@ final class Inspections {
         identity,
         String.join(", ", unfit),
         Duration.ZERO,
-        DialectTraits.texts(connection, session.traits().warnings()));
+        warnings(session));
+  }
+
+  private static List<String> warnings(Session session) throws SQLException {
+    List<String> found =
+        new ArrayList<>(DialectTraits.texts(session.connection(), session.traits().warnings()));
+    Statements statements = session.statements();
+    long overlong =
+        DialectTraits.number(
+                session.connection(), statements.inDialect(Statements.COUNT_OVERLONG))
+            + DialectTraits.number(
+                session.connection(), statements.inDialect(Statements.COUNT_OVERLONG_SHARED));
+    if (overlong > 0) {
+      found.add(
+          overlong
+              + (overlong == 1 ? " entry claims" : " entries claim")
+              + " more time than was given: the database's clock went back; each ends when its ttl"
+              + " has passed from the next request for it on");
+    }
+    return found;
   }
 }

@@ -132,7 +132,7 @@ public final class JdbcNode implements LockNode {
     dispatcher.submit(probe);
     NodeFault outcome = probe.reply().join();
     for (Throwable cause = outcome.cause(); cause != null; cause = cause.getCause()) {
-      if (cause instanceof SchemaException) {
+      if (cause instanceof SchemaException || isWithoutDriver(cause)) {
         throw new IllegalStateException(cause.getMessage(), cause);
       }
     }
@@ -143,6 +143,14 @@ public final class JdbcNode implements LockNode {
           outcome.detail());
     }
     dispatcher.fit();
+  }
+
+  /** What the manager of drivers says, through whatever data source; it will not change. */
+  private static boolean isWithoutDriver(Throwable failure) {
+    String message = failure.getMessage();
+    return failure instanceof SQLException
+        && message != null
+        && message.startsWith("No suitable driver");
   }
 
   @Override

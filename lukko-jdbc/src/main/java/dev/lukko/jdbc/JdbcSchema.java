@@ -16,11 +16,11 @@ import javax.sql.DataSource;
  */
 public final class JdbcSchema {
   /** The version of the lock's tables that this library knows. */
-  public static final int VERSION = 1;
+  public static final int VERSION = 2;
 
-  private static final String FIND_VERSION =
-      "SELECT version, identity FROM lukko_schema WHERE component = 'lock'";
-  static final String FIND_IDENTITY = "SELECT identity FROM lukko_schema WHERE component = 'lock'";
+  private static final String OF_LOCK = " FROM lukko_schema WHERE component = 'lock'";
+  private static final String FIND_VERSION = "SELECT version" + OF_LOCK;
+  static final String FIND_IDENTITY = "SELECT identity" + OF_LOCK;
 
   private static final int ATTEMPTS = 5;
 
@@ -59,6 +59,7 @@ public final class JdbcSchema {
         for (String statement : dialect.traits().schema()) {
           DialectTraits.execute(connection, statement);
         }
+        upgrade(connection);
         return;
       } catch (SQLException failure) {
         // "If not exists" is no lock: two that create at once can collide in the catalogue.
@@ -66,6 +67,30 @@ public final class JdbcSchema {
           throw failure;
         }
       }
+    }
+  }
+
+  /** Brings tables of version 1 to version 2: each entry knows how much time it was given. */
+  private static void upgrade(Connection connection) throws SQLException {
+    if (DialectTraits.number(connection, FIND_VERSION) != 1) {
+      return;
+    }
+    for (String table : new String[] {"lukko_lock", "lukko_shared"}) {
+      if (!hasColumn(connection, table)) {
+        DialectTraits.execute(
+            connection, "ALTER TABLE " + table + " ADD COLUMN ttl BIGINT DEFAULT 0 NOT NULL");
+      }
+    }
+    DialectTraits.execute(
+        connection, "UPDATE lukko_schema SET version = 2 WHERE component = 'lock' AND version = 1");
+  }
+
+  private static boolean hasColumn(Connection connection, String table) {
+    try {
+      DialectTraits.texts(connection, "SELECT ttl FROM " + table + " WHERE 1 = 0");
+      return true;
+    } catch (SQLException missing) {
+      return false; // Or the next statement says what is wrong.
     }
   }
 
@@ -85,10 +110,12 @@ public final class JdbcSchema {
   /**
    * Refuses a database whose tables are missing, older or newer than this library's.
    *
-   * @return the identity of the tables
+   * @return which tables they are
    */
-  static String check(Connection connection, Dialect dialect) throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(FIND_VERSION);
+  static Place check(Connection connection, Dialect dialect) throws SQLException {
+    DialectTraits traits = dialect.traits();
+    String sql = "SELECT version, identity, " + traits.where() + OF_LOCK;
+    try (PreparedStatement statement = connection.prepareStatement(sql);
         ResultSet rows = statement.executeQuery()) {
       if (!rows.next()) {
         throw missing(dialect, null);
@@ -102,10 +129,10 @@ public final class JdbcSchema {
                 + VERSION
                 + (found > VERSION
                     ? "; use a newer library with this database"
-                    : "; upgrade the tables"),
+                    : "; JdbcSchema.create(dataSource) and createSchema(true) upgrade the tables"),
             null);
       }
-      return rows.getString(2);
+      return new Place(rows.getString(2), rows.getString(3), traits.server(connection));
     } catch (SQLException failure) {
       if (dialect.traits().isMissingTable(failure)) {
         throw missing(dialect, failure);

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param counter the counter; negative or too large if it is garbage
  * @param grantCounter what the exclusive owner was granted with; or the {@linkplain #readersMark
  *     mark} that goes with the counter if its number was last given to a reader
+ * @param ttlMicros how much time the exclusive owner was given; zero if that is not known
  */
 record LockRow(
     String name,
@@ -23,7 +24,8 @@ record LockRow(
     long livesMicros,
     long sharedLivesMicros,
     long counter,
-    long grantCounter) {
+    long grantCounter,
+    long ttlMicros) {
 
   /** Reads the columns of {@link Statements#ROW}, the name apart. */
   static LockRow read(DialectTraits traits, ResultSet rows, String name) throws SQLException {
@@ -33,7 +35,13 @@ record LockRow(
         rows.getLong(2),
         rows.getLong(3),
         rows.getLong(4),
-        rows.getLong(5));
+        rows.getLong(5),
+        rows.getLong(7));
+  }
+
+  /** Whether the entry claims more time than it was given: the database's clock went back. */
+  boolean isOverlong() {
+    return owner != null && ttlMicros > 0 && livesMicros > ttlMicros;
   }
 
   /**

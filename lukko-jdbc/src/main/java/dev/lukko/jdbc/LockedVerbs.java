@@ -22,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  * one. Whoever writes readers' rows has locked the resource's row, so that one lock guards both.
  */
 final class LockedVerbs implements Verbs {
+  private static final System.Logger LOG = System.getLogger(LockedVerbs.class.getName());
+
   private final boolean notifications;
 
   LockedVerbs(boolean notifications) {
@@ -211,15 +213,13 @@ final class LockedVerbs implements Verbs {
   private static List<Slot> lock(Session session, LockEntry entry, List<String> missing)
       throws SQLException {
     Values all = Verbs.values(entry, 0, 0);
-    List<LockRow> rows = new ArrayList<>();
-    int batch = session.traits().lockBatch();
-    for (int from = 0; from < all.names().size(); from += batch) {
-      int to = Math.min(all.names().size(), from + batch);
-      lockSome(session, all.withNames(all.names().subList(from, to)), rows);
-    }
-    List<SharedRow> shared = List.of();
-    if (entry.shared() || rows.stream().anyMatch(row -> row.sharedLivesMicros() > 0)) {
-      shared = readShared(session, all);
+    List<LockRow> rows = lockRows(session, all);
+    List<SharedRow> shared = readers(session, entry, rows, all);
+    if (rows.stream().anyMatch(LockRow::isOverlong)
+        || shared.stream().anyMatch(SharedRow::isOverlong)) {
+      shorten(session, all);
+      rows = lockRows(session, all);
+      shared = readers(session, entry, rows, all);
     }
     List<Slot> slots = new ArrayList<>();
     for (String name : all.names()) {
@@ -233,6 +233,43 @@ final class LockedVerbs implements Verbs {
       }
     }
     return slots;
+  }
+
+  /**
+   * Lets entries that claim more time than they were given end when that is over, from now on. The
+   * rows of the resources are locked.
+   */
+  private static void shorten(Session session, Values all) throws SQLException {
+    LOG.log(
+        System.Logger.Level.WARNING,
+        "an entry for one of {0} claims more time than it was given: the database''s clock went back;"
+            + " it ends when its ttl has passed from now on",
+        all.names());
+    run(session, Statements.SHORTEN, all);
+    run(session, Statements.SHORTEN_SHARED, all);
+    run(session, Statements.SHARED_UNTIL, all);
+  }
+
+  /** The same in a transaction of its own; what is stored afterwards. */
+  static @Nullable List<Slot> shortened(Session session, LockEntry entry) throws SQLException {
+    return inTransaction(session, entry, false, slots -> slots);
+  }
+
+  private static List<LockRow> lockRows(Session session, Values all) throws SQLException {
+    List<LockRow> rows = new ArrayList<>();
+    int batch = session.traits().lockBatch();
+    for (int from = 0; from < all.names().size(); from += batch) {
+      int to = Math.min(all.names().size(), from + batch);
+      lockSome(session, all.withNames(all.names().subList(from, to)), rows);
+    }
+    return rows;
+  }
+
+  private static List<SharedRow> readers(
+      Session session, LockEntry entry, List<LockRow> rows, Values all) throws SQLException {
+    return entry.shared() || rows.stream().anyMatch(row -> row.sharedLivesMicros() > 0)
+        ? readShared(session, all)
+        : List.of();
   }
 
   private static void lockSome(Session session, Values values, List<LockRow> into)

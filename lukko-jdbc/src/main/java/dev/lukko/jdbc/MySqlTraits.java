@@ -44,6 +44,7 @@ final class MySqlTraits extends DialectTraits {
           name VARBINARY(1020) NOT NULL PRIMARY KEY,
           owner VARBINARY(1020),
           expires_at BIGINT NOT NULL,
+          ttl BIGINT NOT NULL DEFAULT 0,
           shared_until BIGINT NOT NULL DEFAULT 0,
           counter BIGINT NOT NULL,
           grant_counter BIGINT NOT NULL
@@ -53,6 +54,7 @@ final class MySqlTraits extends DialectTraits {
           name VARBINARY(1020) NOT NULL,
           owner VARBINARY(1020) NOT NULL,
           expires_at BIGINT NOT NULL,
+          ttl BIGINT NOT NULL DEFAULT 0,
           grant_counter BIGINT NOT NULL,
           PRIMARY KEY (name, owner)
         ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC""",
@@ -64,7 +66,7 @@ final class MySqlTraits extends DialectTraits {
   /** Servers of one cluster may stand behind one address, so they are not told apart. */
   @Override
   String where() {
-    return "SELECT CONCAT('database ', COALESCE(DATABASE(), 'none'))";
+    return "CONCAT('database ', COALESCE(DATABASE(), 'none'))";
   }
 
   @Override

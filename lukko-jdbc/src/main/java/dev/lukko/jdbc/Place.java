@@ -1,9 +1,5 @@
 package dev.lukko.jdbc;
 
-import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 
 /**
  * The tables that a connection leads to.
@@ -17,16 +13,6 @@ import java.sql.SQLException;
  *     from its replica, which takes over; empty if it is not known
  */
 record Place(String tables, String where, String server) {
-
-  static Place of(Connection connection, DialectTraits traits, String tables) throws SQLException {
-    String where;
-    try (PreparedStatement statement = connection.prepareStatement(traits.where());
-        ResultSet row = statement.executeQuery()) {
-      row.next();
-      where = row.getString(1);
-    }
-    return new Place(tables, where, traits.server(connection));
-  }
 
   boolean hasTablesOf(Place other) {
     return tables.equals(other.tables) && where.equals(other.where);

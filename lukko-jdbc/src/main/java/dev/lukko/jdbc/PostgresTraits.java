@@ -40,6 +40,7 @@ final class PostgresTraits extends DialectTraits {
           name varchar(255) COLLATE "C" PRIMARY KEY,
           owner varchar(255) COLLATE "C",
           expires_at bigint NOT NULL,
+          ttl bigint NOT NULL DEFAULT 0,
           shared_until bigint NOT NULL DEFAULT 0,
           counter bigint NOT NULL,
           grant_counter bigint NOT NULL
@@ -49,6 +50,7 @@ final class PostgresTraits extends DialectTraits {
           name varchar(255) COLLATE "C" NOT NULL,
           owner varchar(255) COLLATE "C" NOT NULL,
           expires_at bigint NOT NULL,
+          ttl bigint NOT NULL DEFAULT 0,
           grant_counter bigint NOT NULL,
           PRIMARY KEY (name, owner)
         )""",
@@ -59,7 +61,7 @@ final class PostgresTraits extends DialectTraits {
 
   @Override
   String where() {
-    return "SELECT 'database ' || current_database() || ', schema '"
+    return "'database ' || current_database() || ', schema '"
         + " || coalesce(current_schema(), 'none')";
   }
 

@@ -5,6 +5,8 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
@@ -25,6 +27,7 @@ final class Sessions {
   private final Ticker ticker;
   private final Executor executor;
   private final ConcurrentLinkedDeque<Session> idle = new ConcurrentLinkedDeque<>();
+  private final Set<Session> live = ConcurrentHashMap.newKeySet();
   // Fair, so that callers who come again and again do not keep the workers from theirs.
   private final Semaphore permits;
   private volatile @Nullable Dialect dialect;
@@ -123,11 +126,11 @@ final class Sessions {
         }
       }
       kept.markBroken();
-      kept.close();
+      end(kept);
     }
     Session fresh = ready(source.getConnection());
     try {
-      checkPlace(fresh);
+      checkPlace(fresh, true);
     } catch (SQLException | RuntimeException | Error failure) {
       fresh.close();
       throw failure;
@@ -139,7 +142,7 @@ final class Sessions {
   Session dedicated() throws SQLException {
     Session fresh = ready(source.getConnection());
     try {
-      checkPlace(fresh);
+      checkPlace(fresh, false);
     } catch (SQLException | RuntimeException | Error failure) {
       fresh.close();
       throw failure;
@@ -172,8 +175,12 @@ final class Sessions {
     return made;
   }
 
-  /** Refuses a connection that leads to other tables than the first one did. */
-  private void checkPlace(Session session) throws SQLException {
+  /**
+   * Refuses a connection that leads to other tables than the first one did.
+   *
+   * @param lasting whether it becomes one of the node's sessions
+   */
+  private void checkPlace(Session session, boolean lasting) throws SQLException {
     Dialect known = dialect;
     if (known == null) {
       throw new IllegalStateException("a connection is open, so its dialect is known");
@@ -184,44 +191,41 @@ final class Sessions {
     }
     Place found;
     try {
-      String tables = JdbcSchema.check(session.connection(), known);
-      found = Place.of(session.connection(), known.traits(), tables);
+      found = JdbcSchema.check(session.connection(), known);
     } catch (SchemaException noTables) {
       if (before == null) {
         throw noTables;
       }
       throw elsewhere("to a place where " + noTables.getMessage(), before, noTables);
     }
-    before = settled(found);
-    if (!found.hasTablesOf(before)) {
-      throw elsewhere("to " + found, before, null);
-    }
-    if (!found.hasServerOf(before) && !moved(before, found)) {
-      throw elsewhere("to " + found, before, null);
-    }
+    accept(session, found, lasting);
   }
 
   private synchronized @Nullable Place place() {
     return place;
   }
 
-  /** The place of the first connection, which may be this one. */
-  private synchronized Place settled(Place found) {
-    Place first = place;
-    if (first == null) {
+  /** Decides about one connection at a time, so that two first ones cannot lead to two places. */
+  private synchronized void accept(Session session, Place found, boolean lasting)
+      throws SQLException {
+    Place before = place;
+    if (before == null) {
       place = found;
-      return found;
+    } else if (!found.hasTablesOf(before)
+        || (!found.hasServerOf(before) && !isMove(before, found))) {
+      throw elsewhere("to " + found, before, null);
     }
-    return first;
+    if (lasting) {
+      live.add(session);
+    }
   }
 
   /**
    * Whether the tables are on another server now, and not on both: no other connection is open.
    * Else those that idle are asked before their next use, so that dead ones go away.
    */
-  private synchronized boolean moved(Place before, Place found) {
-    boolean alone = idle.isEmpty() && permits.availablePermits() >= settings.connections() - 1;
-    if (!alone) {
+  private boolean isMove(Place before, Place found) {
+    if (!live.isEmpty()) {
       distrustIdle();
       return false;
     }
@@ -247,11 +251,19 @@ final class Sessions {
         cause);
   }
 
+  private void end(Session session) {
+    try {
+      session.close();
+    } finally {
+      live.remove(session);
+    }
+  }
+
   /** Keeps a connection for the next request. */
   void giveBack(Session session) {
     try {
       if (session.isBroken() || closed) {
-        session.close();
+        end(session);
         return;
       }
       session.leaveDoubt();
@@ -265,7 +277,7 @@ final class Sessions {
   private void shelve(Session session) {
     idle.addFirst(session);
     if (closed && idle.remove(session)) {
-      session.close();
+      end(session);
     }
   }
 
@@ -273,7 +285,7 @@ final class Sessions {
   void discard(Session session) {
     try {
       session.markBroken();
-      session.close();
+      end(session);
       // The others were most likely to the same server, or went through the same firewall.
       distrustIdle();
     } finally {
@@ -288,7 +300,7 @@ final class Sessions {
   void leave(Session session) {
     try {
       session.markBroken();
-      session.close();
+      end(session);
       for (Session other : idle) {
         other.markBroken();
       }
@@ -328,7 +340,7 @@ final class Sessions {
       try {
         if (idle.removeLastOccurrence(kept)) {
           kept.limitNetworkTo(settings.requestTimeoutMillis()); // A caller's was shorter.
-          kept.close();
+          end(kept);
         }
       } finally {
         permits.release();
@@ -349,7 +361,7 @@ final class Sessions {
     closed = true;
     for (Session kept = idle.pollFirst(); kept != null; kept = idle.pollFirst()) {
       closing = kept;
-      kept.close();
+      end(kept);
     }
   }
 

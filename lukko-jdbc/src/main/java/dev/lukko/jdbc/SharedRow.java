@@ -9,8 +9,10 @@ import java.util.Objects;
  *
  * @param livesMicros how long it lives on, in microseconds by the database's clock
  * @param grantCounter what it was granted with
+ * @param ttlMicros how much time it was given; zero if that is not known
  */
-record SharedRow(String name, String owner, long livesMicros, long grantCounter) {
+record SharedRow(
+    String name, String owner, long livesMicros, long grantCounter, long ttlMicros) {
 
   /** Reads the columns of {@link Statements#SHARED_READ}. */
   static SharedRow read(DialectTraits traits, ResultSet rows) throws SQLException {
@@ -18,6 +20,12 @@ record SharedRow(String name, String owner, long livesMicros, long grantCounter)
         Objects.requireNonNull(traits.getText(rows, 4)),
         Objects.requireNonNull(traits.getText(rows, 1)),
         rows.getLong(2),
-        rows.getLong(3));
+        rows.getLong(3),
+        rows.getLong(5));
+  }
+
+  /** Whether the entry claims more time than it was given: the database's clock went back. */
+  boolean isOverlong() {
+    return ttlMicros > 0 && livesMicros > ttlMicros;
   }
 }

@@ -153,6 +153,12 @@ final class SingleVerbs implements Verbs {
         row.isHeld() || row.sharedLivesMicros() <= 0
             ? List.of()
             : LockedVerbs.readShared(session, Verbs.values(entry, 0, 0));
+    if (row.isOverlong() || shared.stream().anyMatch(SharedRow::isOverlong)) {
+      List<Slot> shortened = LockedVerbs.shortened(session, entry);
+      if (shortened != null) {
+        return shortened;
+      }
+    }
     return List.of(Slot.of(row, shared, entry));
   }
 }

@@ -55,6 +55,7 @@ final class SqliteTraits extends DialectTraits {
           name TEXT PRIMARY KEY,
           owner TEXT,
           expires_at INTEGER NOT NULL,
+          ttl INTEGER NOT NULL DEFAULT 0,
           shared_until INTEGER NOT NULL DEFAULT 0,
           counter INTEGER NOT NULL,
           grant_counter INTEGER NOT NULL
@@ -64,6 +65,7 @@ final class SqliteTraits extends DialectTraits {
           name TEXT NOT NULL,
           owner TEXT NOT NULL,
           expires_at INTEGER NOT NULL,
+          ttl INTEGER NOT NULL DEFAULT 0,
           grant_counter INTEGER NOT NULL,
           PRIMARY KEY (name, owner)
         ) WITHOUT ROWID""",
@@ -74,7 +76,7 @@ final class SqliteTraits extends DialectTraits {
 
   @Override
   String where() {
-    return "SELECT 'file ' || file FROM pragma_database_list WHERE name = 'main'";
+    return "(SELECT 'file ' || file FROM pragma_database_list WHERE name = 'main')";
   }
 
   @Override
@@ -83,7 +85,14 @@ final class SqliteTraits extends DialectTraits {
     long before = number(connection, "PRAGMA busy_timeout");
     execute(connection, "PRAGMA busy_timeout = " + Math.max(1, requestTimeoutMillis * 4 / 5));
     // Kept in the file: readers no longer stand in the writer's way.
-    execute(connection, "PRAGMA journal_mode = WAL");
+    String mode = texts(connection, "PRAGMA journal_mode = WAL").get(0);
+    if (!mode.equals("wal") && !mode.equals("memory")) {
+      throw new SchemaException(
+          "SQLite could not switch its write-ahead log on for this file (the journal mode is "
+              + mode
+              + "): its file system does not lock or share memory as is needed; use a local disk",
+          null);
+    }
     return "PRAGMA busy_timeout = " + before;
   }
 

@@ -31,6 +31,7 @@ final class Statements {
       grant_counter = {greatest}(:counter, lukko_lock.counter + 1),
         counter = {greatest}(:counter, lukko_lock.counter + 1),
         expires_at = {now} + :ttl,
+        ttl = :ttl,
         owner = :owner""";
   private static final String REPAIRED =
       """
@@ -38,11 +39,16 @@ final class Statements {
           THEN lukko_lock.grant_counter ELSE {greatest}(lukko_lock.counter, :counter) END,
         counter = {greatest}(lukko_lock.counter, :counter),
         expires_at = {now} + :ttl,
+        ttl = :ttl,
         owner = :owner""";
+  private static final String EXTENDED = "expires_at = {now} + :ttl, ttl = :ttl";
+
+  // As long as the clock goes forward, no entry has more time left than it was given.
+  private static final String OVERLONG = "ttl > 0 AND expires_at > {now} + ttl";
 
   /** The columns of a {@link LockRow}. */
   static final String ROW =
-      "owner, expires_at - {now}, shared_until - {now}, {counter}, grant_counter, name";
+      "owner, expires_at - {now}, shared_until - {now}, {counter}, grant_counter, name, ttl";
 
   static final String GRANT =
       "UPDATE lukko_lock SET " + RAISED + " WHERE name = :name AND " + FREE + " AND " + RAISABLE;
@@ -51,13 +57,13 @@ final class Statements {
           + MINE
           + " AND lukko_lock.counter >= 0 AND lukko_lock.counter < :counter";
   static final String EXTEND =
-      "UPDATE lukko_lock SET expires_at = {now} + :ttl WHERE name = :name AND " + MINE;
+      "UPDATE lukko_lock SET " + EXTENDED + " WHERE name = :name AND " + MINE;
   static final String REPAIR =
       "UPDATE lukko_lock SET " + REPAIRED + " WHERE name = :name AND " + REPAIRABLE;
   static final String RELEASE = "UPDATE lukko_lock SET owner = NULL WHERE name = :name AND " + MINE;
   static final String INSERT =
-      "INSERT INTO lukko_lock (name, owner, expires_at, counter, grant_counter)"
-          + " VALUES (:name, :owner, {now} + :ttl, :counter, :counter)";
+      "INSERT INTO lukko_lock (name, owner, expires_at, ttl, counter, grant_counter)"
+          + " VALUES (:name, :owner, {now} + :ttl, :ttl, :counter, :counter)";
   static final String INSERT_FREE =
       "INSERT INTO lukko_lock (name, owner, expires_at, counter, grant_counter)"
           + " VALUES (:name, NULL, {now}, 0, 0)";
@@ -73,11 +79,11 @@ final class Statements {
       "SELECT " + ROW + " FROM lukko_lock{primary} WHERE name IN (:names) ORDER BY name{update}";
   static final String GRANT_ROWS =
       "UPDATE lukko_lock SET grant_counter = :counter, counter = :counter,"
-          + " expires_at = {now} + :ttl, owner = :owner WHERE name IN (:names)";
+          + " expires_at = {now} + :ttl, ttl = :ttl, owner = :owner WHERE name IN (:names)";
   static final String CONFIRM_ROWS =
       "UPDATE lukko_lock SET counter = :counter WHERE name IN (:names)";
   static final String EXTEND_ROWS =
-      "UPDATE lukko_lock SET expires_at = {now} + :ttl WHERE name IN (:names)";
+      "UPDATE lukko_lock SET " + EXTENDED + " WHERE name IN (:names)";
   static final String REPAIR_ROWS = "UPDATE lukko_lock SET " + REPAIRED + " WHERE name IN (:names)";
   static final String RELEASE_ROWS =
       "UPDATE lukko_lock SET owner = NULL WHERE owner = :owner AND name IN (:names)";
@@ -85,16 +91,17 @@ final class Statements {
       "SELECT CAST(pg_notify('" + PostgresHints.CHANNEL + "', :name) AS text)";
 
   static final String SHARED_READ =
-      "SELECT owner, expires_at - {now}, grant_counter, name FROM lukko_shared"
+      "SELECT owner, expires_at - {now}, grant_counter, name, ttl FROM lukko_shared"
           + " WHERE name IN (:names) AND expires_at > {now} ORDER BY name, expires_at DESC";
   static final String SHARED_DELETE =
       "DELETE FROM lukko_shared WHERE name IN (:names)"
           + " AND (owner = :owner OR expires_at <= {now})";
   static final String SHARED_INSERT =
-      "INSERT INTO lukko_shared (name, owner, expires_at, grant_counter)"
-          + " VALUES (:name, :owner, {now} + :ttl, :counter)";
+      "INSERT INTO lukko_shared (name, owner, expires_at, ttl, grant_counter)"
+          + " VALUES (:name, :owner, {now} + :ttl, :ttl, :counter)";
   static final String SHARED_EXTEND =
-      "UPDATE lukko_shared SET expires_at = {now} + :ttl"
+      "UPDATE lukko_shared SET "
+          + EXTENDED
           + " WHERE name IN (:names) AND owner = :owner";
   static final String SHARED_UNTIL =
       "UPDATE lukko_lock SET expires_at = {greatest}(expires_at, {now}), shared_until = COALESCE((SELECT MAX(s.expires_at)"
@@ -107,6 +114,20 @@ final class Statements {
   static final String COUNTERS_TO_READERS =
       "UPDATE lukko_lock SET owner = NULL, grant_counter = :mark, counter = :counter"
           + " WHERE name IN (:names) AND counter < :counter";
+
+  static final String SHORTEN =
+      "UPDATE lukko_lock SET expires_at = {now} + ttl WHERE name IN (:names) AND " + OVERLONG;
+  static final String SHORTEN_SHARED =
+      "UPDATE lukko_shared SET expires_at = {now} + ttl WHERE name IN (:names) AND " + OVERLONG;
+
+  /** How many entries claim more time than they were given, of the first rows of the table. */
+  static final String COUNT_OVERLONG =
+      "SELECT COUNT(*) FROM (SELECT owner, expires_at, ttl FROM lukko_lock LIMIT 10000) looked_at"
+          + " WHERE owner IS NOT NULL AND "
+          + OVERLONG;
+  static final String COUNT_OVERLONG_SHARED =
+      "SELECT COUNT(*) FROM (SELECT expires_at, ttl FROM lukko_shared LIMIT 10000) looked_at WHERE "
+          + OVERLONG;
 
   static final String COUNTERS_TO_AT_LEAST =
       "UPDATE lukko_lock SET counter = {greatest}(counter, :counter) WHERE name IN (:names)";

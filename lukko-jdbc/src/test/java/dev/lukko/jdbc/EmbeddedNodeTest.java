@@ -167,4 +167,41 @@ class EmbeddedNodeTest {
     assertThat(EmbeddedNode.stateDirectory(Map.of(), "Windows 11", home))
         .isEqualTo(Path.of("/home/u/AppData/Local/lukko"));
   }
+
+  @Test
+  void userWithoutAnAccount_hasTheHomeThatItsEnvironmentNames_orIsToldWhatIsMissing() {
+    for (String unknown : new String[] {"?", "", null}) {
+      assertThat(EmbeddedNode.file(Map.of("HOME", "/home/u"), "Linux", unknown))
+          .isEqualTo(Path.of("/home/u/.local/state/lukko/locks.db"));
+      assertThat(EmbeddedNode.file(Map.of("XDG_STATE_HOME", "/s"), "Linux", unknown))
+          .isEqualTo(Path.of("/s/lukko/locks.db"));
+      assertThatThrownBy(() -> EmbeddedNode.file(Map.of(), "Linux", unknown))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContainingAll("user.home", "HOME", "XDG_STATE_HOME");
+    }
+    assertThat(EmbeddedNode.file(Map.of("HOME", "/other"), "Linux", "/home/u"))
+        .isEqualTo(Path.of("/home/u/.local/state/lukko/locks.db"));
+  }
+
+  @Test
+  void fileOnANetworkFileSystem_isRefused_andOneOnALocalDiskIsNot() {
+    Path file = Path.of("/home/u/locks.db");
+    for (String network : new String[] {"nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "NFS"}) {
+      assertThatThrownBy(() -> EmbeddedNode.requireLocal(file, network))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContainingAll("/home/u/locks.db", network, "local disk");
+    }
+    for (String local : new String[] {"ext4", "xfs", "btrfs", "apfs", "NTFS", "overlay", "tmpfs"}) {
+      EmbeddedNode.requireLocal(file, local);
+    }
+  }
+
+  @Test
+  void fileWhoseLogCannotBeSharedMemory_isRefused() {
+    // This way of locking has no shared memory, as some file systems have none.
+    String url = "jdbc:sqlite:file:" + directory.resolve("locks.db") + "?vfs=unix-dotfile";
+    assertThatThrownBy(() -> JdbcNode.builder(url).createSchema(true).build())
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContainingAll("write-ahead log", "local disk");
+  }
 }

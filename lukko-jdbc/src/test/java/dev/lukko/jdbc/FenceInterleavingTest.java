@@ -124,6 +124,7 @@ class FenceInterleavingTest {
     return dialect == Dialect.SQLITE
         ? new int[] {Connection.TRANSACTION_SERIALIZABLE}
         : new int[] {
+          Connection.TRANSACTION_READ_UNCOMMITTED,
           Connection.TRANSACTION_READ_COMMITTED,
           Connection.TRANSACTION_REPEATABLE_READ,
           Connection.TRANSACTION_SERIALIZABLE

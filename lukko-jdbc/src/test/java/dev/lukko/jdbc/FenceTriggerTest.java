@@ -12,6 +12,8 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class FenceTriggerTest {
   private Connection connection;
@@ -86,6 +88,71 @@ class FenceTriggerTest {
         .hasMessageContainingAll("33", "34");
     statement.execute(upsert.formatted(Long.MAX_VALUE));
     assertThat(row()).isEqualTo(Long.MAX_VALUE + "/" + Long.MAX_VALUE);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {43, 44, 50, 51, 56, 63})
+  void tablesWithLongNamesThatDifferAtTheirEndsOnlyHaveTheirOwnTriggers(int length)
+      throws SQLException {
+    String one = "a".repeat(length - 1) + "1";
+    String other = "a".repeat(length - 1) + "2";
+    for (String table : new String[] {one, other}) {
+      statement.execute(
+          "CREATE TABLE " + table + " (id INT, v INT, fence BIGINT NOT NULL DEFAULT 0)");
+      statement.execute("INSERT INTO " + table + " VALUES (1, 0)");
+      statement.execute(JdbcFence.triggerDdl(table, "fence"));
+      statement.execute(JdbcFence.triggerDdl(table, "fence"));
+    }
+    for (String table : new String[] {one, other}) {
+      statement.execute("UPDATE " + table + " SET v = 34, fence = 34");
+      SQLException refused =
+          failureOf(() -> statement.execute("UPDATE " + table + " SET v = 33, fence = 33"));
+      assertThat(JdbcFence.staleToken(refused))
+          .hasValueSatisfying(stale -> assertThat(stale.resource()).isEqualTo(table));
+      assertThat((Throwable) failureOf(() -> statement.execute("UPDATE " + table + " SET v = 1")))
+          .hasMessageContaining("without a fencing token");
+    }
+  }
+
+  @Test
+  void triggersUnderTheNamesOfOldAreReplaced() throws SQLException {
+    String table = "a".repeat(46);
+    statement.execute("CREATE TABLE " + table + " (id INT, v INT, fence BIGINT NOT NULL DEFAULT 0)");
+    statement.execute("INSERT INTO " + table + " VALUES (1, 0)");
+    statement.execute(JdbcFence.triggerDdl(table, "fence"));
+    // As they were made when PostgreSQL was left to cut the names.
+    statement.execute(
+        "CREATE TRIGGER lukko_fence_"
+            + table
+            + "_1_mark BEFORE UPDATE OF fence ON "
+            + table
+            + " FOR EACH ROW EXECUTE FUNCTION "
+            + DialectTraits.texts(
+                    connection, "SELECT proname FROM pg_proc WHERE proname LIKE '%aaa%mark'")
+                .get(0)
+            + "()");
+    statement.execute("UPDATE " + table + " SET fence = 1");
+    assertThat(DialectTraits.number(connection, "SELECT fence FROM " + table)).isNotEqualTo(1);
+    statement.execute(JdbcFence.triggerDdl(table, "fence"));
+    statement.execute("UPDATE " + table + " SET fence = 5");
+    assertThat(DialectTraits.number(connection, "SELECT fence FROM " + table)).isEqualTo(5);
+  }
+
+  @Test
+  void updateWithoutATokenIsRefusedAlsoWhileTheFenceIsNullOrNegative() throws SQLException {
+    statement.execute("CREATE TABLE plain (id INT, v INT, fence BIGINT)");
+    statement.execute("INSERT INTO plain VALUES (1, 0, NULL), (2, 0, -5)");
+    statement.execute(JdbcFence.triggerDdl("plain", "fence"));
+    for (int id = 1; id <= 2; id++) {
+      String where = " WHERE id = " + id;
+      assertThat((Throwable) failureOf(() -> statement.execute("UPDATE plain SET v = 1" + where)))
+          .hasMessageContaining("without a fencing token");
+      statement.execute("UPDATE plain SET v = 34, fence = 34" + where);
+      assertThat(
+              JdbcFence.staleToken(
+                  failureOf(() -> statement.execute("UPDATE plain SET v = 3, fence = 33" + where))))
+          .isPresent();
+    }
   }
 
   @Test

@@ -11,6 +11,7 @@ import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantReply.Granted;
 import dev.lukko.spi.GrantRequest;
 import dev.lukko.time.Ticker;
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -18,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
@@ -166,6 +168,35 @@ class OnePlaceTest {
       assertThatThrownBy(() -> sessions.take(1_000_000_000L))
           .hasMessageContainingAll("this connection leads to", "schema");
       sessions.giveBack(first);
+      sessions.close();
+    }
+  }
+
+  @Test
+  void copyOfTheTablesOnAnotherServer_isTakenOnlyWhenNoConnectionToTheFormerOneIsLeft()
+      throws Exception {
+    try (EmbeddedPostgres one = EmbeddedPostgres.start();
+        EmbeddedPostgres other = EmbeddedPostgres.start()) {
+      for (EmbeddedPostgres server : List.of(one, other)) {
+        TestDatabase.create(Dialect.POSTGRES, server.getPostgresDatabase())
+            .execute("UPDATE lukko_schema SET identity = 'copied'");
+      }
+      AtomicReference<EmbeddedPostgres> route = new AtomicReference<>(one);
+      Sessions sessions = sessions(routing(() -> route.get().getPostgresDatabase()));
+      Session first = sessions.take(1_000_000_000L);
+      sessions.giveBack(sessions.take(1_000_000_000L));
+      route.set(other);
+      Session idle = sessions.take(1_000_000_000L);
+      assertThatThrownBy(() -> sessions.take(1_000_000_000L)).hasMessageContaining("server");
+      sessions.discard(first);
+      assertThatThrownBy(() -> sessions.take(1_000_000_000L)).hasMessageContaining("server");
+      sessions.discard(idle);
+      Session moved = sessions.take(1_000_000_000L);
+      Session second = sessions.take(1_000_000_000L);
+      route.set(one);
+      assertThatThrownBy(() -> sessions.take(1_000_000_000L)).hasMessageContaining("server");
+      sessions.giveBack(moved);
+      sessions.giveBack(second);
       sessions.close();
     }
   }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.lukko.spi.ExtendReply.Extended;
 import dev.lukko.spi.GrantReply.Granted;
 import dev.lukko.spi.GrantRequest;
 import java.nio.file.Path;
@@ -62,6 +63,32 @@ class SchemaTest {
         .hasMessageContaining("newer library");
     JdbcNodeBuilder creating = JdbcNode.builder(source).createSchema(true);
     assertThatThrownBy(creating::build).hasMessageContaining("version 7");
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void tablesOfVersion1_areRefusedWithTheWayOut_andUpgradedOnRequest(Dialect dialect)
+      throws SQLException {
+    DataSource source = empty(dialect);
+    JdbcSchema.create(source);
+    try (JdbcNode node = JdbcNode.connect(source)) {
+      now(node.grant(new GrantRequest(entry("a", "r"), 60_000, 7)));
+    }
+    try (Connection connection = source.getConnection()) {
+      DialectTraits.execute(connection, "ALTER TABLE lukko_lock DROP COLUMN ttl");
+      DialectTraits.execute(connection, "UPDATE lukko_schema SET version = 1");
+    }
+    assertThatThrownBy(() -> JdbcNode.connect(source))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContainingAll("version 1", "upgrade");
+    for (int i = 0; i < 2; i++) {
+      JdbcSchema.create(source);
+    }
+    try (JdbcNode node = JdbcNode.connect(source)) {
+      assertThat(now(node.extend(entry("a", "r"), 60_000))).isEqualTo(new Extended());
+      assertThat(now(node.grant(new GrantRequest(entry("a", "s"), 60_000, 8))))
+          .isEqualTo(new Granted(8));
+    }
   }
 
   @ParameterizedTest

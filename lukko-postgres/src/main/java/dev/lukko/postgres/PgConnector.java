@@ -2,7 +2,6 @@ package dev.lukko.postgres;
 
 import dev.lukko.text.PrintableAddress;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.time.Duration;
@@ -11,6 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.Driver;
 import org.postgresql.PGConnection;
 
 /** A way to open physical connections, each in bounded time and for one purpose. */
@@ -49,9 +49,15 @@ final class PgConnector {
     properties.setProperty("connectTimeout", Long.toString(seconds));
     properties.setProperty("socketTimeout", Long.toString(seconds));
     properties.setProperty("tcpKeepAlive", "true");
+    // Not through the manager of drivers, which shows only what it has found in other class loaders.
+    Driver driver = new Driver();
     return () -> {
       try {
-        return DriverManager.getConnection(url, properties);
+        Connection connection = driver.connect(url, properties);
+        if (connection == null) {
+          throw new SQLException("url must begin with \"jdbc:postgresql:\"", "08001");
+        }
+        return connection;
       } catch (SQLException failure) {
         throw withoutSecrets(failure, url);
       }

@@ -1,5 +1,6 @@
 package dev.lukko.postgres;
 
+import dev.lukko.schedule.JobRun;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -66,17 +67,6 @@ final class QueueCalls {
    * characters, which PostgreSQL cannot store, and without halves of surrogate pairs.
    */
   static String storable(String error) {
-    StringBuilder clean = new StringBuilder();
-    for (int i = 0; i < error.length() && clean.length() < MAX_ERROR; ) {
-      int c = error.codePointAt(i);
-      i += Character.charCount(c);
-      boolean half = c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE;
-      if (clean.length() + Character.charCount(c) <= MAX_ERROR) {
-        clean.appendCodePoint(c == 0 || half ? '?' : c);
-      } else {
-        break;
-      }
-    }
-    return clean.toString();
+    return JobRun.storable(error, MAX_ERROR);
   }
 }

@@ -1,0 +1,7 @@
+package dev.lukko.jdbc;
+
+class MariaDbLastRunStoreTest extends JdbcLastRunStoreContract {
+  MariaDbLastRunStoreTest() {
+    super(Dialect.MYSQL);
+  }
+}

@@ -1,0 +1,7 @@
+package dev.lukko.jdbc;
+
+class PostgresJdbcLastRunStoreTest extends JdbcLastRunStoreContract {
+  PostgresJdbcLastRunStoreTest() {
+    super(Dialect.POSTGRES);
+  }
+}

@@ -1,0 +1,7 @@
+package dev.lukko.jdbc;
+
+class SqliteLastRunStoreTest extends JdbcLastRunStoreContract {
+  SqliteLastRunStoreTest() {
+    super(Dialect.SQLITE);
+  }
+}
