@@ -6,7 +6,6 @@ import dev.lukko.fencing.KeyReusedException;
 import dev.lukko.fencing.RequestFingerprint;
 import dev.lukko.spi.OwnerValue;
 import dev.lukko.time.Ticker;
-import io.lettuce.core.RedisCommandInterruptedException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.api.sync.RedisScriptingCommands;
 import java.time.Duration;
@@ -14,7 +13,6 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -115,7 +113,7 @@ public final class RedisIdempotencyKeys {
     }
     String retentionMillis = Long.toString(retention.toMillis());
     long stored =
-        answered(
+        ResourceScript.answered(
             () ->
                 result == null
                     ? COMPLETE.number(commands, keys, owner, retentionMillis)
@@ -133,7 +131,7 @@ public final class RedisIdempotencyKeys {
     long pauseMillis = FIRST_PAUSE_MILLIS;
     while (true) {
       List<@Nullable Object> reply =
-          answered(
+          ResourceScript.answered(
               () ->
                   CLAIM.list(
                       commands, keys, owner, request.value(), Long.toString(claimTtl.toMillis())));
@@ -162,33 +160,10 @@ public final class RedisIdempotencyKeys {
 
   private void abandon(String[] keys, String owner, Throwable failed) {
     try {
-      var unused = answered(() -> ABANDON.number(commands, keys, owner));
+      var unused = ResourceScript.answered(() -> ABANDON.number(commands, keys, owner));
     } catch (RedisException unreachable) {
       // The claim ends by its ttl.
       failed.addSuppressed(unreachable);
-    }
-  }
-
-  /**
-   * The script's answer, also in a thread that is interrupted, where the driver gives up a request
-   * that is on its way. A claim or a result must not be left to chance; so it is asked once more,
-   * which changes nothing, as each script knows its owner. The flag is kept.
-   */
-  private static <T> T answered(Supplier<T> script) {
-    boolean interrupted = Thread.interrupted();
-    try {
-      while (true) {
-        try {
-          return script.get();
-        } catch (RedisCommandInterruptedException again) {
-          interrupted = true;
-          var unused = Thread.interrupted(); // The driver has set it again.
-        }
-      }
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
     }
   }
 }

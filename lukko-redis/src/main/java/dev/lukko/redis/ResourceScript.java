@@ -1,6 +1,7 @@
 package dev.lukko.redis;
 
 import dev.lukko.redis.protocol.Script;
+import io.lettuce.core.RedisCommandInterruptedException;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.sync.RedisScriptingCommands;
@@ -9,6 +10,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,6 +50,29 @@ final class ResourceScript {
       reply = commands.eval(text, ScriptOutputType.INTEGER, keys, arguments);
     }
     return reply;
+  }
+
+  /**
+   * The script's answer, also in a thread that is interrupted, where the driver gives up a request
+   * that is on its way. A claim or a result must not be left to chance; so it is asked once more,
+   * which changes nothing, as each script knows its owner. The flag is kept.
+   */
+  static <T> T answered(Supplier<T> script) {
+    boolean interrupted = Thread.interrupted();
+    try {
+      while (true) {
+        try {
+          return script.get();
+        } catch (RedisCommandInterruptedException again) {
+          interrupted = true;
+          var unused = Thread.interrupted(); // The driver has set it again.
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
   }
 
   static String read(String file) {
