@@ -7,6 +7,7 @@ import dev.lukko.time.Ticker;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.function.DoubleSupplier;
@@ -33,6 +34,9 @@ final class Context {
 
   /** The decisions that a holder waits for, which only the timers may bring. */
   final OpenReleases decisions = new OpenReleases();
+
+  /** The rounds that are to make these decisions. */
+  final Set<Round<?>> deciding = ConcurrentHashMap.newKeySet();
 
   final WaitGraph waitGraph = new WaitGraph();
 
@@ -63,6 +67,16 @@ final class Context {
     this.nodeStates = new NodeStates(events);
     this.admission =
         new Admission(nodes, settings.strict(), settings.quarantineMillis(), scheduler, nodeStates);
+  }
+
+  /** Notes a round until its decision, so that the client's end can bring it about. */
+  void decides(Round<?> round, CompletableFuture<?> decision) {
+    if (decision.isDone()) {
+      return;
+    }
+    deciding.add(round);
+    decision.whenComplete((made, failure) -> deciding.remove(round));
+    decisions.add(decision);
   }
 
   int quorum() {

@@ -309,7 +309,7 @@ final class Hold {
       earlier.add(round);
     }
     round.start(context.scheduler);
-    context.decisions.add(result);
+    context.decides(round, result);
   }
 
   void onExtensionDecided(ExtendRound round, Tally tally, Extension extension) {
@@ -394,15 +394,16 @@ final class Hold {
     end();
     if (live) {
       long timeoutNanos = context.nodeTimeoutNanos(watchdog.ttlNanos());
-      new ReleaseRound(
+      ReleaseRound round =
+          new ReleaseRound(
               context.nodes,
               timeoutNanos,
               entryRelease,
-              (round, ended) -> onReleased(ended, round.watchers(), outcome),
+              (decided, ended) -> onReleased(ended, decided.watchers(), outcome),
               outcome::completeExceptionally,
-              inCaller ? Patience.ofCaller(context, timeoutNanos) : null)
-          .start(context.scheduler);
-      context.decisions.add(outcome);
+              inCaller ? Patience.ofCaller(context, timeoutNanos) : null);
+      round.start(context.scheduler);
+      context.decides(round, outcome);
     } else {
       entryRelease.sendToAll();
       onReleased(

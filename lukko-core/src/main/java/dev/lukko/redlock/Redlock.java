@@ -278,6 +278,7 @@ public final class Redlock implements LockClient {
     context.admission.close();
     if (ownTimers) {
       context.decisions.await(context.ticker, context.settings.closeTimeoutNanos());
+      context.deciding.forEach(Round::expire); // Their timers end with the client.
     }
     if (closeNodes) {
       context.releases.await(context.ticker, context.settings.closeTimeoutNanos());
