@@ -12,12 +12,15 @@ import java.util.Properties;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.logging.Logger;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /** Fresh connections by URL: the small data source of its own that a node should have. */
 final class DriverDataSource implements DataSource {
   private static final System.Logger LOG = System.getLogger(DriverDataSource.class.getName());
+  private static final Pattern PROTOCOL = Pattern.compile("^jdbc:[a-z]{1,20}(?=:)");
   private static final String CONNECT_SECONDS = "2";
   private static final String CONNECT_MILLIS = "2000";
 
@@ -76,9 +79,10 @@ final class DriverDataSource implements DataSource {
           return found;
         }
       }
+      Matcher protocol = PROTOCOL.matcher(url);
       throw new IllegalStateException(
           "there is no JDBC driver for "
-              + url.replaceFirst("(?s)^(jdbc:[^:]*).*", "$1") // The rest may hold a password.
+              + (protocol.find() ? protocol.group() : "this URL") // The rest may hold a password.
               + " in the class loader of this library or of this thread; add the driver, or build"
               + " the node on a DataSource",
           notLoadedOrNotVisible);
