@@ -15,6 +15,7 @@ public final class Benchmarks {
           "uncontended",
           "hand-off",
           "ping-pong",
+          "readers",
           "held-leases",
           "advisory",
           "sql-node",
@@ -45,6 +46,10 @@ public final class Benchmarks {
     }
     if (wanted.contains("ping-pong")) {
       PingPongBench.run(System.out, Integer.getInteger("slices", 20), operations);
+    }
+    if (wanted.contains("readers")) {
+      ReadersBench.run(
+          System.out, Integer.getInteger("slices", 5), Integer.getInteger("seconds", 3));
     }
     if (wanted.contains("held-leases")) {
       HeldLeasesBench.run(System.out);

@@ -57,12 +57,15 @@ final class HandOffBench {
     RedisClient driver = RedisClient.create();
     List<Measure> plain = new ArrayList<>();
     List<Measure> lukko = new ArrayList<>();
+    List<Measure> fair = new ArrayList<>();
     try {
       measure(driver, HandOffBench::byHand, 2);
       measure(driver, HandOffBench::byLukko, 2);
+      measure(driver, HandOffBench::byLukkoFairly, 2);
       for (int i = 0; i < slices; i++) {
         plain.add(measure(driver, HandOffBench::byHand, seconds));
         lukko.add(measure(driver, HandOffBench::byLukko, seconds));
+        fair.add(measure(driver, HandOffBench::byLukkoFairly, seconds));
       }
     } finally {
       driver.shutdown();
@@ -70,6 +73,7 @@ final class HandOffBench {
     Measure first = Measure.median(plain);
     print(out, "by hand: SET NX PX, pub/sub", first, first);
     print(out, "Lukko, with fencing token", Measure.median(lukko), first);
+    print(out, "Lukko, fair(true)", Measure.median(fair), first);
   }
 
   private static void print(PrintStream out, String name, Measure measure, Measure first) {
@@ -107,11 +111,20 @@ final class HandOffBench {
   }
 
   private static Way byLukko(RedisClient driver, String url) {
+    return byLukko(url, false);
+  }
+
+  private static Way byLukkoFairly(RedisClient driver, String url) {
+    return byLukko(url, true);
+  }
+
+  private static Way byLukko(String url, boolean fair) {
     LockClient locks = Redlock.over(RedisNode.connect(url));
     LockRequest request =
         LockRequest.builder("lukko")
             .ttl(Duration.ofSeconds(10))
             .maxWait(LockRequest.FOREVER)
+            .fair(fair)
             .build();
     return new Way() {
       @Override

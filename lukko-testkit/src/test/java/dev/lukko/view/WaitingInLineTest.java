@@ -108,7 +108,9 @@ class WaitingInLineTest {
     next.release();
   }
 
-  /** The nodes serve by ticket; so must the client's own line, or its wake-up reaches the wrong one. */
+  /**
+   * The nodes serve by ticket; so must the client's own line, or its wake-up reaches the wrong one.
+   */
   @Test
   void fairWaiterThatLearnsLaterOfItsLossIsServedFirstAllTheSame() {
     LockClient other = client(invariants.node(store));

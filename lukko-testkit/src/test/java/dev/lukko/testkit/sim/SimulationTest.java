@@ -53,7 +53,8 @@ class SimulationTest {
   @ParameterizedTest(name = "{0}")
   @CsvSource({
     "5647383352121, a process that woke up in the moment of the check had no time for its signal",
-    "734220451033, readers of two nodes overtook each other's confirmations until their time was over",
+    "734220451033, readers of two nodes overtook each other's confirmations until their time was"
+        + " over",
   })
   void shouldKeepEveryPromiseInHistoriesThatHaveFailedBefore(long seed, String fault) {
     Simulation.builder().seed(seed).build().run().throwIfFailed();
