@@ -21,7 +21,10 @@ final class ClientPool {
       "one of several databases, and to another one after a failover: make a node of each of"
           + " them, with a client of its own";
 
-  /** By the names of classes, which not every version has: what leads to several servers, and what to use in its place. */
+  /**
+   * By the names of classes, which not every version has: what leads to several servers, and what
+   * to use in its place.
+   */
   private static final Map<String, String> SEVERAL =
       Map.of(
           "ClusterConnectionProvider",

@@ -69,8 +69,8 @@ final class ServerSocketFactory implements JedisSocketFactory {
   }
 
   /**
-   * A link that is dead while nothing is asked is noticed after 8 s, where the platform can: by name,
-   * since a runtime may lack the module that has these options.
+   * A link that is dead while nothing is asked is noticed after 8 s, where the platform can: by
+   * name, since a runtime may lack the module that has these options.
    */
   private static void keepAlive(Socket socket) throws IOException {
     socket.setKeepAlive(true);

@@ -11,7 +11,9 @@ import io.netty.channel.ChannelPipeline;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 
-/** Ends a connection whose server announces more than a reply can have, before the driver reads it. */
+/**
+ * Ends a connection whose server announces more than a reply can have, before the driver reads it.
+ */
 final class BoundedReplies extends ChannelInboundHandlerAdapter {
   private final ReplyBounds bounds = new ReplyBounds();
 

@@ -8,8 +8,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
 /**
- * Loads what the driver needs for a first connection, by one to a socket of this process that refuses
- * everything: half a second or more in a fresh process, which no server is to blame for.
+ * Loads what the driver needs for a first connection, by one to a socket of this process that
+ * refuses everything: half a second or more in a fresh process, which no server is to blame for.
  */
 final class DriverWarmup {
   private static final Duration LONGEST = Duration.ofSeconds(10);
@@ -35,7 +35,9 @@ final class DriverWarmup {
     while (!socket.isClosed()) {
       try (Socket client = socket.accept()) {
         if (client.getInputStream().read() >= 0) {
-          client.getOutputStream().write("-ERR no\r\n-ERR no\r\n".getBytes(StandardCharsets.US_ASCII));
+          client
+              .getOutputStream()
+              .write("-ERR no\r\n-ERR no\r\n".getBytes(StandardCharsets.US_ASCII));
         }
       } catch (IOException closed) {
         return;

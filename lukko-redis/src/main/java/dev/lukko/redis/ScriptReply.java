@@ -31,7 +31,8 @@ final class ScriptReply extends CommandOutput<String, String, List<Object>> {
   @Override
   public void multi(int count) {
     isList = true;
-    output = new ArrayList<>(Math.min(Math.max(0, count), USUAL_ELEMENTS)); // not all that is announced
+    output =
+        new ArrayList<>(Math.min(Math.max(0, count), USUAL_ELEMENTS)); // not all that is announced
   }
 
   private void add(Object element) {

@@ -21,8 +21,7 @@ public final class DriverVersion {
    * @param part any class of it
    * @throws IllegalStateException naming the version that was found and the one that is needed
    */
-  public static void require(
-      String driver, String artifact, Class<?> part, int major, int minor) {
+  public static void require(String driver, String artifact, Class<?> part, int major, int minor) {
     require(driver, versionOf(artifact, part), major, minor);
   }
 

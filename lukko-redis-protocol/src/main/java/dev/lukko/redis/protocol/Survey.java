@@ -34,7 +34,8 @@ record Survey(
         .thenApply(
             done -> {
               ServerFacts facts =
-                  ServerFacts.of(String.valueOf(info.join()), save.join(), appendfsync.join(), Instant.now());
+                  ServerFacts.of(
+                      String.valueOf(info.join()), save.join(), appendfsync.join(), Instant.now());
               String trouble = marker.join().trouble() + time.join().trouble();
               String text = marker.join().text();
               String millis = time.join().text();

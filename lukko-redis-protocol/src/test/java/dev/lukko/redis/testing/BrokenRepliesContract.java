@@ -21,6 +21,7 @@ import dev.lukko.spi.ReleaseReply;
 import dev.lukko.spi.Unknown;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -95,7 +96,9 @@ public abstract class BrokenRepliesContract {
   @ValueSource(strings = {"", "-5", "x", "99999999999999999999", "1e3"})
   void numberThatCannotBeReadIsAFault(String number) {
     for (String field : List.of("uptime_in_seconds", "run_id")) {
-      lie("INFO", PretendedServer.info(field, field.equals("run_id") ? number + " \u001b" : number));
+      lie(
+          "INFO",
+          PretendedServer.info(field, field.equals("run_id") ? number + " \u001b" : number));
       try (LockNode node = connect(server.url())) {
         assertThat(ask(node)).isInstanceOf(Failed.class);
       }
@@ -130,7 +133,7 @@ public abstract class BrokenRepliesContract {
         "*1\r\n*1\r\n*1\r\n:1\r\n",
       })
   void grantThatCannotBeTrueNeverMakesALease(String reply) {
-    lie(words -> words.get(0).toUpperCase().startsWith("EVAL") && words.size() > 8 ? reply : null);
+    lie(words -> words.get(0).toUpperCase(Locale.ROOT).startsWith("EVAL") && words.size() > 8 ? reply : null);
     try (Redlock locks = Redlock.builder().node(connect(server.url())).build()) {
       LockRequest once =
           LockRequest.builder("r").ttl(Duration.ofSeconds(30)).maxWait(Duration.ZERO).build();
@@ -159,9 +162,7 @@ public abstract class BrokenRepliesContract {
           "*6\r\n:0\r\n:4\r\n:1\r\n" + bulk("exclusive") + bulk("\u001b[2J\nfree") + ":1000\r\n");
       assertThat(((GrantReply.Refused) ask(node)).holder().description())
           .isEqualTo("a foreign owner '\\u001b[2J\\nfree'");
-      lie(
-          "EVALSHA",
-          "*6\r\n:0\r\n:4\r\n:1\r\n" + bulk("ha\u001b[2Jsh") + bulk("") + ":1000\r\n");
+      lie("EVALSHA", "*6\r\n:0\r\n:4\r\n:1\r\n" + bulk("ha\u001b[2Jsh") + bulk("") + ":1000\r\n");
       assertThat(((GrantReply.Refused) ask(node)).holder().description())
           .doesNotContain("\u001b")
           .contains("ha\\u001b[2Jsh");

@@ -126,7 +126,7 @@ public final class PretendedServer implements AutoCloseable {
     for (int i = 0; i < count; i++) {
       int length = number(in, '$');
       words.add(new String(in.readNBytes(length), StandardCharsets.UTF_8));
-      in.readNBytes(2);
+      in.skipNBytes(2);
     }
     return words;
   }
