@@ -39,6 +39,8 @@ class GeneratorTest {
           # Each effect reads the state before the step, whatever the order in which they are written.
           (put here there) (put there here) | (and (left here) (not (left there)))                   | POSSIBLE
           (put here there) (put there here) | (= (left here) (left there))                           | IMPOSSIBLE
+          (put here there) (put there here) | (not (= here there)) | IMPOSSIBLE
+          (put here there) (put there here) | (or (left here) (not (left there))) | POSSIBLE
           (put here there) (put there here) | (= here there)                                         | IMPOSSIBLE
           (set (left (m Node)) (right m)) (set (right (m Node)) (left m)) | (forall ((m Node)) (left m)) | POSSIBLE
           (set (left (m Node)) (right m)) (set (right (m Node)) (left m)) | (forall ((m Node)) (= (left m) (right m))) | IMPOSSIBLE
@@ -129,6 +131,7 @@ class GeneratorTest {
           (=> (forall ((n Node)) (exists ((m Node)) (e n m))) true)         | true
           (= a (forall ((n Node)) (exists ((m Node)) (e n m))))             | false
           (ite (forall ((n Node)) (exists ((m Node)) (e n m))) true true)   | false
+          (ite (exists ((n Node)) (forall ((m Node)) (e n m))) true true)   | false
           (forall ((v Num)) (exists ((n Node)) (f n v)))                    | false
           (forall ((n Node)) (defined n))                                   | false
           """)
