@@ -47,8 +47,7 @@ class DdlCommandTest {
         .contains("jobs.fencing_token");
     assertThat(Invocation.of("ddl", "--dialect", "h2", "--postgres-schema").err())
         .contains("--postgres-schema is for postgres only");
-    assertThat(
-            Invocation.of("ddl", "--dialect", "postgres", "--postgres-schema", "A B").exitCode())
+    assertThat(Invocation.of("ddl", "--dialect", "postgres", "--postgres-schema", "A B").exitCode())
         .isEqualTo(ExitCode.USAGE);
   }
 

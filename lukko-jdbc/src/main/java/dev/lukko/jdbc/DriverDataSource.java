@@ -63,9 +63,9 @@ final class DriverDataSource implements DataSource {
   }
 
   /**
-   * The driver for a URL. The manager of drivers knows those that were loaded before, and shows only
-   * those that our own class loader sees; a driver in a web application, or beside it, is found
-   * through the loader of the application's thread.
+   * The driver for a URL. The manager of drivers knows those that were loaded before, and shows
+   * only those that our own class loader sees; a driver in a web application, or beside it, is
+   * found through the loader of the application's thread.
    */
   private static Driver driver(String url) {
     try {

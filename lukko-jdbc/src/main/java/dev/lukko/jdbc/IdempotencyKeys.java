@@ -48,8 +48,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Results are kept for {@link Builder#retention} by the database's clock; a later repeat runs
  * the work anew. {@link #purge} deletes them.
  *
- * <p>Every isolation level is right, on PostgreSQL, MySQL and MariaDB, H2, and SQLite, whose single writer makes any other running
- * transaction look like a call in progress. Immutable and thread-safe.
+ * <p>Every isolation level is right, on PostgreSQL, MySQL and MariaDB, H2, and SQLite, whose single
+ * writer makes any other running transaction look like a call in progress. Immutable and
+ * thread-safe.
  */
 public final class IdempotencyKeys {
   /** The table's name, unless another is given. */

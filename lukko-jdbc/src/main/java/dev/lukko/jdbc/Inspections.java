@@ -77,8 +77,7 @@ final class Inspections {
         new ArrayList<>(DialectTraits.texts(session.connection(), session.traits().warnings()));
     Statements statements = session.statements();
     long overlong =
-        DialectTraits.number(
-                session.connection(), statements.inDialect(Statements.COUNT_OVERLONG))
+        DialectTraits.number(session.connection(), statements.inDialect(Statements.COUNT_OVERLONG))
             + DialectTraits.number(
                 session.connection(), statements.inDialect(Statements.COUNT_OVERLONG_SHARED));
     if (overlong > 0) {

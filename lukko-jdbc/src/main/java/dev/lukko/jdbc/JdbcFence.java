@@ -40,10 +40,10 @@ import javax.sql.DataSource;
  * more. Where the data is one row that can have a column of its own, {@link RowFence} costs none;
  * for tables that several programs write, see {@link #triggerDdl}.
  *
- * <p>Every isolation level is right, from {@code READ UNCOMMITTED} to {@code SERIALIZABLE}, on PostgreSQL,
- * MySQL and MariaDB (InnoDB), H2 and SQLite. How long a check waits for another's transaction is
- * the database's lock timeout. Exceptions of the driver, among them serialization failures and
- * deadlocks, pass unchanged.
+ * <p>Every isolation level is right, from {@code READ UNCOMMITTED} to {@code SERIALIZABLE}, on
+ * PostgreSQL, MySQL and MariaDB (InnoDB), H2 and SQLite. How long a check waits for another's
+ * transaction is the database's lock timeout. Exceptions of the driver, among them serialization
+ * failures and deadlocks, pass unchanged.
  *
  * <p>Immutable and thread-safe; it holds no connection.
  */

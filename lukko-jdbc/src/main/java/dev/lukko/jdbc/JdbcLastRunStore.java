@@ -165,7 +165,10 @@ public final class JdbcLastRunStore implements LastRunStore {
     try {
       return Objects.requireNonNull(
           OwnTransactions.<T, SQLException>run(
-              database, "a store of last runs", "", (connection, dialect) -> bounded(connection, dialect, step)));
+              database,
+              "a store of last runs",
+              "",
+              (connection, dialect) -> bounded(connection, dialect, step)));
     } catch (SQLException failure) {
       throw new LockException(
           "the database refused the last runs of " + what + ": " + failure.getMessage(), failure);

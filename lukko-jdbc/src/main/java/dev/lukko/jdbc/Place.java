@@ -1,6 +1,5 @@
 package dev.lukko.jdbc;
 
-
 /**
  * The tables that a connection leads to.
  *

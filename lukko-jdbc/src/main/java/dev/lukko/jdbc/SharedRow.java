@@ -11,8 +11,7 @@ import java.util.Objects;
  * @param grantCounter what it was granted with
  * @param ttlMicros how much time it was given; zero if that is not known
  */
-record SharedRow(
-    String name, String owner, long livesMicros, long grantCounter, long ttlMicros) {
+record SharedRow(String name, String owner, long livesMicros, long grantCounter, long ttlMicros) {
 
   /** Reads the columns of {@link Statements#SHARED_READ}. */
   static SharedRow read(DialectTraits traits, ResultSet rows) throws SQLException {

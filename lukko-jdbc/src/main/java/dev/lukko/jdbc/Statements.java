@@ -82,8 +82,7 @@ final class Statements {
           + " expires_at = {now} + :ttl, ttl = :ttl, owner = :owner WHERE name IN (:names)";
   static final String CONFIRM_ROWS =
       "UPDATE lukko_lock SET counter = :counter WHERE name IN (:names)";
-  static final String EXTEND_ROWS =
-      "UPDATE lukko_lock SET " + EXTENDED + " WHERE name IN (:names)";
+  static final String EXTEND_ROWS = "UPDATE lukko_lock SET " + EXTENDED + " WHERE name IN (:names)";
   static final String REPAIR_ROWS = "UPDATE lukko_lock SET " + REPAIRED + " WHERE name IN (:names)";
   static final String RELEASE_ROWS =
       "UPDATE lukko_lock SET owner = NULL WHERE owner = :owner AND name IN (:names)";
@@ -100,9 +99,7 @@ final class Statements {
       "INSERT INTO lukko_shared (name, owner, expires_at, ttl, grant_counter)"
           + " VALUES (:name, :owner, {now} + :ttl, :ttl, :counter)";
   static final String SHARED_EXTEND =
-      "UPDATE lukko_shared SET "
-          + EXTENDED
-          + " WHERE name IN (:names) AND owner = :owner";
+      "UPDATE lukko_shared SET " + EXTENDED + " WHERE name IN (:names) AND owner = :owner";
   static final String SHARED_UNTIL =
       "UPDATE lukko_lock SET expires_at = {greatest}(expires_at, {now}), shared_until = COALESCE((SELECT MAX(s.expires_at)"
           + " FROM lukko_shared s WHERE s.name = lukko_lock.name), 0) WHERE name IN (:names)";
@@ -125,6 +122,7 @@ final class Statements {
       "SELECT COUNT(*) FROM (SELECT owner, expires_at, ttl FROM lukko_lock LIMIT 10000) looked_at"
           + " WHERE owner IS NOT NULL AND "
           + OVERLONG;
+
   static final String COUNT_OVERLONG_SHARED =
       "SELECT COUNT(*) FROM (SELECT expires_at, ttl FROM lukko_shared LIMIT 10000) looked_at WHERE "
           + OVERLONG;

@@ -56,7 +56,8 @@ class ExactNamesTest {
           connection,
           "CREATE TABLE lukko_fence (resource VARCHAR(255) NOT NULL PRIMARY KEY,"
               + " token BIGINT NOT NULL, written BIGINT NOT NULL, touched_at BIGINT NOT NULL)");
-      DialectTraits.execute(connection, "INSERT INTO lukko_fence VALUES ('\u00E4cc', 34, 34, 0), ('acc', 34, 34, 0)");
+      DialectTraits.execute(
+          connection, "INSERT INTO lukko_fence VALUES ('\u00E4cc', 34, 34, 0), ('acc', 34, 34, 0)");
       connection.setAutoCommit(false);
       for (String known : new String[] {"\u00E4cc", "acc"}) {
         org.assertj.core.api.Assertions.assertThatThrownBy(

@@ -117,7 +117,8 @@ class FenceTriggerTest {
   @Test
   void triggersUnderTheNamesOfOldAreReplaced() throws SQLException {
     String table = "a".repeat(46);
-    statement.execute("CREATE TABLE " + table + " (id INT, v INT, fence BIGINT NOT NULL DEFAULT 0)");
+    statement.execute(
+        "CREATE TABLE " + table + " (id INT, v INT, fence BIGINT NOT NULL DEFAULT 0)");
     statement.execute("INSERT INTO " + table + " VALUES (1, 0)");
     statement.execute(JdbcFence.triggerDdl(table, "fence"));
     // As they were made when PostgreSQL was left to cut the names.

@@ -61,8 +61,7 @@ class IdempotencyIsolationTest {
             return connection;
           }
         };
-    IdempotencyKeys keys =
-        IdempotencyKeys.builder(atLevel).maxWait(Duration.ofMinutes(1)).build();
+    IdempotencyKeys keys = IdempotencyKeys.builder(atLevel).maxWait(Duration.ofMinutes(1)).build();
     ExecutorService pool = Executors.newFixedThreadPool(CALLERS);
     try {
       for (int round = 0; round < 5; round++) {

@@ -107,7 +107,9 @@ abstract class JdbcLastRunStoreContract extends LastRunStoreContract {
     LastRunStore next = JdbcLastRunStore.over(database);
     assertThat(next.begin("job", TICK, 6, "two", Set.of())).isEqualTo(Decision.HAD_ITS_RUN);
     assertThat(next.begin("JOB", TICK, 1, "two", Set.of())).isEqualTo(Decision.BEGUN);
-    assertThat(next.history("job", 9)).singleElement().matches(run -> run.outcome() == Outcome.RUNNING);
+    assertThat(next.history("job", 9))
+        .singleElement()
+        .matches(run -> run.outcome() == Outcome.RUNNING);
   }
 
   @Test

@@ -14,6 +14,8 @@ import java.net.SocketException;
  * A socket, encrypted or not, that reads no reply which announces more than a reply can have: the
  * driver makes room for what is announced. Has what the driver uses of a socket.
  */
+@SuppressWarnings(
+    "UnsynchronizedOverridesSynchronized") // The socket behind it does its own locking.
 final class BoundedSocket extends Socket {
   private final Socket socket;
   private final InputStream in;

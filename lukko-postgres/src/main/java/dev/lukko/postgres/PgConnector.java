@@ -49,7 +49,8 @@ final class PgConnector {
     properties.setProperty("connectTimeout", Long.toString(seconds));
     properties.setProperty("socketTimeout", Long.toString(seconds));
     properties.setProperty("tcpKeepAlive", "true");
-    // Not through the manager of drivers, which shows only what it has found in other class loaders.
+    // Not through the manager of drivers, which shows only what it has found in other class
+    // loaders.
     Driver driver = new Driver();
     return () -> {
       try {

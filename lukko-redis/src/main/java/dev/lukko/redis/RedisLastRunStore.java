@@ -69,9 +69,7 @@ public final class RedisLastRunStore implements LastRunStore {
     rerunAfter.forEach(outcome -> arguments.add(outcome.name()));
     String[] all = arguments.toArray(new String[0]);
     long reply = ResourceScript.answered(() -> BEGIN.number(commands, keys, all));
-    return reply == 1
-        ? Decision.BEGUN
-        : reply == 2 ? Decision.HAD_ITS_RUN : Decision.STALE_TOKEN;
+    return reply == 1 ? Decision.BEGUN : reply == 2 ? Decision.HAD_ITS_RUN : Decision.STALE_TOKEN;
   }
 
   @Override

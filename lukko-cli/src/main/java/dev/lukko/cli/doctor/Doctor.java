@@ -102,7 +102,9 @@ public final class Doctor {
     }
   }
 
-  /** A server that has told who it is can be reached, though it may not answer everything in time. */
+  /**
+   * A server that has told who it is can be reached, though it may not answer everything in time.
+   */
   private NodeReport report(Patient patient, NodeStatus status, Questions questions) {
     try {
       RedisAnswers answers = RedisAnswers.of(questions, format, maxTtl);

@@ -51,9 +51,7 @@ record Timing(
   }
 
   static long percentile(long[] sorted, int percent) {
-    return sorted.length == 0
-        ? 0
-        : sorted[Math.max(0, (sorted.length * percent + 99) / 100 - 1)];
+    return sorted.length == 0 ? 0 : sorted[Math.max(0, (sorted.length * percent + 99) / 100 - 1)];
   }
 
   static String millis(long nanos) {

@@ -133,7 +133,11 @@ public abstract class BrokenRepliesContract {
         "*1\r\n*1\r\n*1\r\n:1\r\n",
       })
   void grantThatCannotBeTrueNeverMakesALease(String reply) {
-    lie(words -> words.get(0).toUpperCase(Locale.ROOT).startsWith("EVAL") && words.size() > 8 ? reply : null);
+    lie(
+        words ->
+            words.get(0).toUpperCase(Locale.ROOT).startsWith("EVAL") && words.size() > 8
+                ? reply
+                : null);
     try (Redlock locks = Redlock.builder().node(connect(server.url())).build()) {
       LockRequest once =
           LockRequest.builder("r").ttl(Duration.ofSeconds(30)).maxWait(Duration.ZERO).build();

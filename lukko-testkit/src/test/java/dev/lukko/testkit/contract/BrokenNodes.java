@@ -391,8 +391,7 @@ final class BrokenNodes {
     @Override
     public CompletionStage<GrantReply> grant(GrantRequest request) {
       boolean passes =
-          request.entry().shared() == shared
-              && holderInPlaceOf(request.entry()).shared() != shared;
+          request.entry().shared() == shared && holderInPlaceOf(request.entry()).shared() != shared;
       return super.grant(request)
           .thenApply(
               reply ->

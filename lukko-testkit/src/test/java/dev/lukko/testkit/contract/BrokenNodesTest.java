@@ -207,8 +207,7 @@ class BrokenNodesTest {
 
   @Test
   void extensionForAnybodyIsFound() {
-    assertFinds(
-        BrokenNodes.ExtendsForAnybody.class, "shouldExtendFromNowOnForTheHolderAlone");
+    assertFinds(BrokenNodes.ExtendsForAnybody.class, "shouldExtendFromNowOnForTheHolderAlone");
   }
 
   @Test

@@ -39,7 +39,8 @@ class CodeTableTest {
             .filter(model -> BUILT.contains(model.name()))
             .flatMap(model -> model.actions().stream())
             .flatMap(
-                action -> action.requirements().keySet().stream().map(it -> action.name() + ": " + it))
+                action ->
+                    action.requirements().keySet().stream().map(it -> action.name() + ": " + it))
             .collect(Collectors.toCollection(TreeSet::new));
 
     Set<String> inTable =
