@@ -10,6 +10,7 @@ import dev.lukko.spec.epr.Model.Conjunct;
 import dev.lukko.spec.epr.Z3.Verdict;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicNode;
@@ -56,15 +57,26 @@ final class Checks {
     return Z3.decide(query);
   }
 
-  /** Whether an action leads from a state of the invariant out of it, be it on few nodes. */
+  /**
+   * Whether the invariant does not hold at the beginning, or an action leads out of it. Few nodes
+   * are searched first, which is quick where it is enough.
+   */
   static boolean isRefuted(Model model) {
+    return isBroken(model, (action, conjunct) -> Conditions.keptOnFewNodes(model, action, conjunct))
+        || model.conjuncts().stream()
+            .anyMatch(conjunct -> isPossible(Conditions.initially(model, conjunct)))
+        || isBroken(model, (action, conjunct) -> Conditions.kept(model, action, conjunct));
+  }
+
+  private static boolean isBroken(Model model, BiFunction<Action, Conjunct, Query> kept) {
     return model.actions().stream()
         .anyMatch(
             action ->
                 model.conjuncts().stream()
-                    .anyMatch(
-                        conjunct ->
-                            decide(Conditions.keptOnFewNodes(model, action, conjunct))
-                                == Verdict.POSSIBLE));
+                    .anyMatch(conjunct -> isPossible(kept.apply(action, conjunct))));
+  }
+
+  private static boolean isPossible(Query query) {
+    return decide(query) == Verdict.POSSIBLE;
   }
 }
