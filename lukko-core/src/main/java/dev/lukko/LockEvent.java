@@ -98,6 +98,21 @@ public sealed interface LockEvent {
       implements OfResources {}
 
   /**
+   * A node serves another fleet as well, as when two clients list different nodes: locks of the two
+   * do not exclude each other.
+   *
+   * @param node the node's name
+   * @param fleet the client's fleet
+   * @param size how many nodes that has
+   * @param otherFleet the other fleet
+   * @param otherSize how many nodes that has
+   * @param detail the same with the members of both, human-readable
+   */
+  record FleetsOverlap(
+      String node, String fleet, int size, String otherFleet, int otherSize, String detail)
+      implements LockEvent {}
+
+  /**
    * A node began or ceased to take part.
    *
    * @param node the node's name

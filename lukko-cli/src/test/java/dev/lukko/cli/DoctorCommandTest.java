@@ -44,12 +44,12 @@ class DoctorCommandTest {
         Redlock.builder().nodes(RedisNode.builder().connectAll(servers.urls())).build()) {
       locks.acquire(LockRequest.builder("first").ttl(Duration.ofMinutes(1)).build()).release();
     }
-    // the client answers with the majority; the third marker may come a little later
+    // the client answers with the majority; the third record may come a little later
     await()
         .until(
             () ->
                 servers.all().stream()
-                    .allMatch(server -> server.command("GET", "lukko:\u0001marker") != null));
+                    .allMatch(server -> server.command("EXISTS", "lukko:\u0001fleets").equals(1L)));
   }
 
   private Invocation doctor(String... args) {
@@ -121,10 +121,24 @@ class DoctorCommandTest {
     assertThat(doctor.exitCode()).isZero();
     assertThat(doctor.out())
         .contains("node " + address(0) + ": awaits admission\n")
-        .contains("warning  awaits admission: without marker")
+        .contains("warning  awaits admission: without a record of the fleet")
         .contains(
             "quorum: 0 of 3 nodes vote, 2 needed; 3 more with the first lock, which admits new"
                 + " nodes; 1 more may fail\n");
+  }
+
+  @Test
+  void differentNodeSetsAreReportedAtEachServerThatTheyShare() {
+    deploy();
+
+    Invocation doctor =
+        Invocation.with(
+            Map.of("LUKKO_NODES", servers.urls().get(0)), "doctor");
+
+    assertThat(doctor.out())
+        .contains("warning  serves fleet #")
+        .contains("of 3 nodes, and 1 is asked");
+    assertThat(doctor().out()).doesNotContain("serves fleet");
   }
 
   @Test
@@ -211,7 +225,7 @@ class DoctorCommandTest {
             .until(
                 () -> {
                   locks.acquire(request).release();
-                  return forgetful.get(0).command("GET", "lukko:\u0001marker") != null;
+                  return forgetful.get(0).command("EXISTS", "lukko:\u0001fleets").equals(1L);
                 });
       }
       Map<String, String> environment = Map.of("LUKKO_NODES", String.join(" ", forgetful.urls()));

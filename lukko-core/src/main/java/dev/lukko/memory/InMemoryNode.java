@@ -6,6 +6,9 @@ import dev.lukko.spi.ConfirmReply;
 import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.Failed;
 import dev.lukko.spi.FairTicket;
+import dev.lukko.spi.FleetChange;
+import dev.lukko.spi.FleetMemory;
+import dev.lukko.spi.FleetRecord;
 import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.Inspection;
@@ -27,6 +30,8 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -52,8 +57,13 @@ public final class InMemoryNode implements LockNode {
   private final long retentionNanos;
   private final Map<String, MemorySlot> slots = new HashMap<>();
   private final Map<String, List<Runnable>> watchers = new HashMap<>();
-  private boolean marked = true;
-  private long votesFromNanos;
+  private final long bornNanos;
+  private SortedMap<String, String> directory = new TreeMap<>();
+
+  /** From when on it votes, by what a client must have seen for it. */
+  private Map<String, Long> votesFromMillis = Map.of();
+
+  private int runs;
   private long grants;
 
   /** A node with a name of its own on this machine's clock. */
@@ -86,7 +96,7 @@ public final class InMemoryNode implements LockNode {
           "counterRetention is " + counterRetention + "; it must be at least 1 ms");
     }
     this.retentionNanos = Scheduler.toNanosSaturated(counterRetention);
-    this.votesFromNanos = ticker.nanoTime();
+    this.bornNanos = ticker.nanoTime();
   }
 
   @Override
@@ -106,9 +116,8 @@ public final class InMemoryNode implements LockNode {
 
   private GrantReply grantNow(GrantRequest request) {
     long now = ticker.nanoTime();
-    NodeStatus status = statusNow();
-    if (status.state() != NodeStatus.State.VOTING) {
-      return new NotVoting(status);
+    if (!votesFor(request.entry())) {
+      return new NotVoting(statusFor(request.entry()));
     }
     if (++grants % GRANTS_BETWEEN_SWEEPS == 0) {
       slots.values().removeIf(slot -> slot.isForgettable(now, retentionNanos));
@@ -170,6 +179,9 @@ public final class InMemoryNode implements LockNode {
     return atomically(
         () -> {
           long now = ticker.nanoTime();
+          if (!entry.seen().isEmpty() && !votesFromMillis.containsKey(entry.seen())) {
+            return new NotVoting(statusFor(entry));
+          }
           List<MemorySlot> wanted = slotsOf(entry, now);
           ExtendReply obstacle = obstacleTo(entry, wanted, now);
           if (obstacle != null) {
@@ -294,12 +306,25 @@ public final class InMemoryNode implements LockNode {
   }
 
   /**
-   * Forgets everything, entries, counters and marker, as a store does that restarts empty. It votes
-   * again when a client has admitted it.
+   * Forgets everything, entries, counters and records, as a store does that restarts empty. It
+   * votes again when a client has admitted it.
    */
   public synchronized void forget() {
     slots.clear();
-    marked = false;
+    runs++;
+    setDirectory(new TreeMap<>());
+  }
+
+  private void setDirectory(SortedMap<String, String> replacement) {
+    directory = replacement;
+    Map<String, Long> votes = new HashMap<>();
+    FleetMemory memory = memory();
+    for (FleetRecord record : memory.records()) {
+      if (record.run().equals(memory.run())) {
+        votes.put(record.seen(), record.fromMillis());
+      }
+    }
+    votesFromMillis = votes;
   }
 
   @Override
@@ -308,30 +333,50 @@ public final class InMemoryNode implements LockNode {
   }
 
   @Override
-  public CompletionStage<NodeStatus> admit(NodeStatus seen, long quarantineMillis) {
+  public CompletionStage<NodeStatus> admit(NodeStatus seen, FleetChange change) {
     return atomically(
         () -> {
-          if (!marked) {
-            marked = true;
-            votesFromNanos = MemorySlot.expiry(ticker.nanoTime(), quarantineMillis);
+          FleetMemory memory = seen.memory();
+          if (memory != null
+              && seen.identity().equals(Optional.of(identity()))
+              && memory.directory().equals(directory)) {
+            // Rounded up: a quarantine must not be shorter than it was ordered.
+            long now = Math.floorDiv(ticker.nanoTime() - bornNanos + 999_999, 1_000_000L);
+            setDirectory(new TreeMap<>(memory.after(change, now)));
           }
           return statusNow();
         });
   }
 
+  private boolean votesFor(LockEntry entry) {
+    Long from = votesFromMillis.get(entry.seen());
+    return from != null && from <= clockMillis();
+  }
+
+  /** Why it does not do what a request asks that was sent with something else than it has. */
+  private NodeStatus statusFor(LockEntry entry) {
+    NodeStatus status = statusNow();
+    String[] words = entry.seen().split(" ", 3);
+    NodeStatus inFleet = words.length < 3 ? status : status.in(words[0] + " " + words[1]);
+    return inFleet.state() == NodeStatus.State.VOTING
+        ? inFleet.with(NodeStatus.State.CHANGED, "", Duration.ZERO)
+        : inFleet;
+  }
+
   private NodeStatus statusNow() {
-    long quarantined = Math.max(0, votesFromNanos - ticker.nanoTime());
-    NodeStatus.State state =
-        !marked
-            ? NodeStatus.State.UNMARKED
-            : quarantined > 0 ? NodeStatus.State.QUARANTINED : NodeStatus.State.VOTING;
-    String identity = name + "#" + System.identityHashCode(this);
-    return new NodeStatus(
-        state,
-        Optional.of(identity),
-        state == NodeStatus.State.VOTING ? "" : "it has forgotten everything",
-        Duration.ofNanos(quarantined),
-        List.of());
+    return NodeStatus.remembering(identity(), List.of(), Set.of(), memory());
+  }
+
+  private String identity() {
+    return name + "#" + Long.toHexString(bornNanos) + "." + runs;
+  }
+
+  private FleetMemory memory() {
+    return new FleetMemory(FleetRecord.idOf(identity()), directory, clockMillis(), "");
+  }
+
+  private long clockMillis() {
+    return Math.floorDiv(ticker.nanoTime() - bornNanos, 1_000_000L);
   }
 
   /** Does nothing: the node has no threads and no connections. */

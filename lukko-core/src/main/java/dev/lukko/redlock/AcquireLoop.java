@@ -231,7 +231,7 @@ final class AcquireLoop {
         context.proposals.seen(resources(), refused.counter());
       }
     }
-    if (tally.faults() > 0 && voted.metUnadmitted()) {
+    if (tally.faults() > 0 && voted.mustLookAgain(tally)) {
       CompletableFuture<Void> review = context.admission.review();
       if (!tally.won() && !admissionAwaited) {
         admissionAwaited = true;

@@ -1,15 +1,20 @@
 package dev.lukko.redlock;
 
 import dev.lukko.LockException;
+import dev.lukko.spi.FleetChange;
+import dev.lukko.spi.FleetRecord;
 import dev.lukko.spi.LockNode;
 import dev.lukko.spi.NodeStatus;
 import dev.lukko.spi.NodeStatus.State;
 import dev.lukko.time.Scheduler;
-import java.time.Duration;
+import dev.lukko.time.Ticker;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
@@ -19,12 +24,15 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides from when on nodes may vote that are new, or that may have forgotten what they granted.
+ * Looks at all nodes, decides which of them may vote in the client's fleet, and from when on those
+ * may that are new or may have forgotten what they granted; {@link FleetPlan} says what follows
+ * from a look.
  *
- * <p>A minority of such nodes has forgotten: each is quarantined for the longest ttl of the fleet,
- * after which nothing that it may have granted can be valid. A majority is a new deployment, or a
- * restart of everything: it votes at once, with a warning, unless the client is strict; then it
- * waits too. The first client that writes a marker decides; the others find it decided.
+ * <p>A minority of forgetful nodes is quarantined for the longest ttl of the fleet, after which
+ * nothing that they may have granted can be valid: they would not have kept an entry for longer
+ * either. A majority is a new deployment, or a restart of everything: it votes at once, with a
+ * warning, unless the client is strict; then it waits too. The first client that writes a record
+ * decides; the others find it decided.
  */
 final class Admission {
   private static final System.Logger LOG = System.getLogger(Admission.class.getName());
@@ -33,40 +41,68 @@ final class Admission {
   /** A node that is always about to end its quarantine must not keep the client busy. */
   private static final long BETWEEN_REVIEWS_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-  /** Two questions to all nodes, one after the other. */
+  /** A look, and the changes after it, in the usual case. */
   static final long LONGEST_REVIEW_NANOS = 2 * STATUS_TIMEOUT_NANOS;
 
+  /** After so many changes, one after the other, others must be changing the nodes as well. */
+  private static final int MOST_STEPS = 8;
+
+  /** When nodes are looked at again of which one is not as it should be. */
+  private static final long AGAIN_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+  /** How often a call that cannot do without such a node has them looked at, at the most. */
+  private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+
   private static final String FORGETFUL =
-      "it persists nothing, and quarantine is switched off: after a restart it grants again what is"
-          + " still held";
+      "it persists nothing, and quarantine is switched off: after a restart it grants again what"
+          + " is still held";
 
   private static final String SILENT = "no answer within half a second";
 
   private final List<LockNode> nodes;
-  private final boolean strict;
-  private final long quarantineMillis;
+  private final FleetPlan.Client client;
+  private final Ticker ticker;
   private final Scheduler scheduler;
   private final NodeStates states;
+  private final Set<String> overlapsTold = new HashSet<>();
+  private volatile List<Seat> seats;
+  private String fleetKey = "";
   private Scheduler.@Nullable Timer nextReview;
   private boolean closed;
   private @Nullable CompletableFuture<Void> running;
+  private long endedNanos;
 
   /**
    * An admission.
    *
+   * @param fleet the name of the fleet, or null if it was given none
    * @param quarantineMillis how long a forgetful node must not vote; zero switches quarantine off
    */
   Admission(
       List<LockNode> nodes,
+      @Nullable String fleet,
       boolean strict,
       long quarantineMillis,
+      Ticker ticker,
       Scheduler scheduler,
       NodeStates states) {
     this.nodes = nodes;
-    this.strict = strict;
-    this.quarantineMillis = quarantineMillis;
+    this.ticker = ticker;
+    this.client =
+        new FleetPlan.Client(
+            nodes.stream().map(LockNode::name).toList(), fleet, strict, quarantineMillis);
     this.scheduler = scheduler;
     this.states = states;
+    Seat unknown = Seat.unknown(NodeStatus.unreachable("not looked at yet"));
+    this.seats = Collections.nCopies(nodes.size(), unknown);
+  }
+
+  /**
+   * The places of all nodes. One list is one state of the fleet: a round asks all nodes by the same
+   * one, so that its votes are those of one set of members.
+   */
+  List<Seat> seats() {
+    return seats;
   }
 
   /**
@@ -79,58 +115,121 @@ final class Admission {
       if (running != null) {
         return running;
       }
+      if (closed) {
+        return CompletableFuture.completedFuture(null);
+      }
       review = new CompletableFuture<>();
       running = review;
     }
-    askAll(LockNode::status).thenAccept(seen -> decide(seen, review));
+    askAll(LockNode::status).thenAccept(seen -> step(seen, 0, review));
     return review;
   }
 
-  private void decide(List<NodeStatus> seen, CompletableFuture<Void> review) {
-    long awaiting = seen.stream().filter(NodeStatus::awaitsAdmission).count();
-    boolean majority = awaiting >= Tally.quorumOf(nodes.size());
-    long wait = majority && !strict ? 0 : quarantineMillis;
-    if (majority && !strict && quarantineMillis > 0) {
-      LOG.log(
-          System.Logger.Level.WARNING,
-          () ->
-              awaiting
-                  + " of "
-                  + nodes.size()
-                  + " nodes have no marker of their present run: taken for a new deployment, they"
-                  + " vote at once (a strict client would wait for "
-                  + Duration.ofMillis(quarantineMillis)
-                  + ")");
+  /**
+   * Whether a node whose vote did not count may have another place soon: a look is under way, or
+   * the last one was some time ago.
+   */
+  synchronized boolean mayChange() {
+    return running != null || ticker.nanoTime() - endedNanos > SOON_NANOS;
+  }
+
+  /**
+   * Begins with what the nodes have told while the client was built, and waits a moment for what
+   * follows from it: a new deployment votes before its first lock is asked for.
+   *
+   * @throws LockException if it is not clear what fleet it is, or if another one is in the way of a
+   *     strict client
+   */
+  void begin(List<NodeStatus> seen) {
+    FleetPlan plan = FleetPlan.of(client, seen, seats, "");
+    if (!plan.ambiguity().isEmpty()) {
+      throw new LockException(plan.ambiguity());
     }
-    Map<LockNode, NodeStatus> byNode = new HashMap<>();
-    for (int i = 0; i < nodes.size(); i++) {
-      byNode.put(nodes.get(i), seen.get(i));
+    for (FleetPlan.Overlap overlap : plan.overlaps()) {
+      if (client.strict() && !overlap.mayBeLeftOver()) {
+        throw new LockException("refused in strict mode: " + overlap.describe());
+      }
     }
+    CompletableFuture<Void> review = new CompletableFuture<>();
+    synchronized (this) {
+      running = review;
+    }
+    step(seen, 0, review);
+    try {
+      review.get(STATUS_TIMEOUT_NANOS, TimeUnit.NANOSECONDS);
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt(); // It goes on by itself.
+    } catch (TimeoutException | ExecutionException slow) {
+      LOG.log(System.Logger.Level.DEBUG, "not all nodes have been admitted yet", slow);
+    }
+  }
+
+  private void step(List<NodeStatus> seen, int steps, CompletableFuture<Void> review) {
+    try {
+      takeStep(seen, steps, review);
+    } catch (RuntimeException mistake) {
+      LOG.log(System.Logger.Level.ERROR, "internal error in a look at the nodes", mistake);
+      end(review); // Nobody may wait for it without end.
+    }
+  }
+
+  private void end(CompletableFuture<Void> review) {
+    synchronized (this) {
+      running = null;
+      endedNanos = ticker.nanoTime();
+    }
+    review.complete(null);
+  }
+
+  private void takeStep(List<NodeStatus> seen, int steps, CompletableFuture<Void> review) {
+    FleetPlan plan;
+    synchronized (this) {
+      plan = FleetPlan.of(client, seen, seats, fleetKey);
+      seats = plan.seats();
+      FleetRecord fleet = plan.fleet();
+      fleetKey = fleet == null ? fleetKey : fleet.key();
+    }
+    if (!plan.note().isEmpty()) {
+      LOG.log(System.Logger.Level.WARNING, plan::note);
+    }
+    plan.overlaps().forEach(this::tell);
+    if (!plan.hasChanges() || steps >= MOST_STEPS) {
+      conclude(plan);
+      end(review);
+      return;
+    }
+    Map<LockNode, Integer> indices = new HashMap<>();
+    nodes.forEach(node -> indices.put(node, indices.size()));
     askAll(
             node -> {
-              NodeStatus status = byNode.getOrDefault(node, NodeStatus.unreachable(""));
-              return status.awaitsAdmission()
-                  ? node.admit(status, wait)
-                  : CompletableFuture.completedFuture(status);
+              int index = indices.getOrDefault(node, 0);
+              FleetChange change = plan.change(index);
+              return change == null ? node.status() : node.admit(seen.get(index), change);
             })
-        .thenAccept(
-            admitted -> {
-              conclude(admitted);
-              synchronized (this) {
-                running = null;
-              }
-              review.complete(null);
-            });
+        .thenAccept(after -> step(after, steps + 1, review));
+  }
+
+  private void tell(FleetPlan.Overlap overlap) {
+    synchronized (this) {
+      if (!overlapsTold.add(overlap.node() + " " + overlap.other().key())) {
+        return;
+      }
+    }
+    LOG.log(System.Logger.Level.WARNING, overlap::describe);
+    states.overlap(overlap);
   }
 
   /** Tells what was found, and looks again when the first quarantine ends. */
-  private void conclude(List<NodeStatus> statuses) {
+  private void conclude(FleetPlan plan) {
     long soonest = Long.MAX_VALUE;
     for (int i = 0; i < nodes.size(); i++) {
-      NodeStatus status = statuses.get(i);
+      Seat seat = plan.seats().get(i);
+      NodeStatus status = seat.status();
       states.saw(nodes.get(i), status);
       if (status.state() == State.QUARANTINED) {
         soonest = Math.min(soonest, Scheduler.toNanosSaturated(status.remaining()));
+      } else if (seat.seen() == null && status.identity().isPresent()) {
+        soonest = Math.min(soonest, AGAIN_NANOS);
       }
     }
     synchronized (this) {
@@ -207,13 +306,12 @@ final class Admission {
    * Looks at all nodes before the client makes its first request, and refuses what can never be a
    * quorum: one server twice, a replica, and for a strict client whatever a node warns of.
    *
-   * @return the nodes, with those in doubt that could not be reached yet
+   * @return what the nodes have told
    * @throws LockException naming the nodes and the cause
    */
-  static List<LockNode> verified(List<LockNode> nodes, boolean strict, boolean quarantine) {
+  static List<NodeStatus> verified(List<LockNode> nodes, boolean strict, boolean quarantine) {
     List<NodeStatus> statuses = awaited(ask(nodes, LockNode::status));
     Map<String, String> nodeByIdentity = new HashMap<>();
-    List<LockNode> verified = new ArrayList<>(nodes.size());
     for (int i = 0; i < nodes.size(); i++) {
       LockNode node = nodes.get(i);
       NodeStatus status = statuses.get(i);
@@ -222,9 +320,8 @@ final class Admission {
       if (!quarantine && status.traits().contains(NodeStatus.Trait.FORGETFUL)) {
         heed(node.name(), List.of(FORGETFUL), strict);
       }
-      verified.add(status.identity().isPresent() ? node : new UnverifiedNode(node, nodes));
     }
-    return verified;
+    return statuses;
   }
 
   /**

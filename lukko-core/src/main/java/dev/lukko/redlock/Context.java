@@ -66,7 +66,14 @@ final class Context {
     this.waitRoom = new WaitRoom(nodes);
     this.nodeStates = new NodeStates(events);
     this.admission =
-        new Admission(nodes, settings.strict(), settings.quarantineMillis(), scheduler, nodeStates);
+        new Admission(
+            nodes,
+            settings.fleet(),
+            settings.strict(),
+            settings.quarantineMillis(),
+            ticker,
+            scheduler,
+            nodeStates);
   }
 
   /** Notes a round until its decision, so that the client's end can bring it about. */

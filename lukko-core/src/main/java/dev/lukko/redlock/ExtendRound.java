@@ -4,8 +4,10 @@ import dev.lukko.LossReason;
 import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.LockNode;
 import dev.lukko.spi.NodeFault;
+import dev.lukko.spi.NotVoting;
 import dev.lukko.spi.Unknown;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -18,6 +20,8 @@ import org.jspecify.annotations.Nullable;
  * round and while the hold lives. A repair that lands after the hold's end is released again.
  */
 final class ExtendRound extends Round<ExtendReply> {
+  private final Admission admission;
+  private final List<Seat> seats;
   private final Hold hold;
   private final long ttlMillis;
   private final Hold.Extension extension;
@@ -25,12 +29,10 @@ final class ExtendRound extends Round<ExtendReply> {
   private final AtomicInteger openRepairs = new AtomicInteger();
 
   ExtendRound(
-      List<LockNode> nodes,
-      long timeoutNanos,
-      Hold hold,
-      long ttlMillis,
-      Hold.Extension extension) {
-    super(nodes, timeoutNanos);
+      Context context, long timeoutNanos, Hold hold, long ttlMillis, Hold.Extension extension) {
+    super(context.nodes, timeoutNanos);
+    this.admission = context.admission;
+    this.seats = context.admission.seats();
     this.hold = hold;
     this.ttlMillis = ttlMillis;
     this.extension = extension;
@@ -104,7 +106,22 @@ final class ExtendRound extends Round<ExtendReply> {
 
   @Override
   CompletionStage<ExtendReply> ask(int index, LockNode node, @Nullable Patience patience) {
-    return node.extend(hold.entry(), ttlMillis);
+    Seat seat = seats.get(index);
+    return seat.seen() == null
+        ? CompletableFuture.completedFuture(new NotVoting(seat.status()))
+        : node.extend(hold.entry().seen(seat.seen()), ttlMillis);
+  }
+
+  /** Whether a node has told something else of itself than was seen, or is not seen yet. */
+  boolean mustLookAgain() {
+    List<@Nullable ExtendReply> replies = replies();
+    for (int i = 0; i < replies.size(); i++) {
+      if (replies.get(i) instanceof NotVoting
+          && (seats.get(i).seen() != null || admission.mayChange())) {
+        return true;
+      }
+    }
+    return false;
   }
 
   @Override
@@ -131,6 +148,9 @@ final class ExtendRound extends Round<ExtendReply> {
 
   @Override
   void late(int index, ExtendReply reply) {
+    if (reply instanceof NotVoting && seats.get(index).seen() != null) {
+      admission.review();
+    }
     if (repairing) {
       if (reply instanceof ExtendReply.Missing) {
         repair(index);

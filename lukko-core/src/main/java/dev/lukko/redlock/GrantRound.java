@@ -1,13 +1,17 @@
 package dev.lukko.redlock;
 
+import dev.lukko.spi.Failed;
 import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.LockEntry;
 import dev.lukko.spi.LockNode;
 import dev.lukko.spi.NodeFault;
+import dev.lukko.spi.NodeStatus;
+import dev.lukko.spi.NodeStatus.State;
 import dev.lukko.spi.NotVoting;
 import dev.lukko.spi.Unknown;
 import dev.lukko.time.Ticker;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -26,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class GrantRound extends Round<GrantReply> {
   private final Admission admission;
+  private final List<Seat> seats;
   private final NodeStates states;
   private final GrantRequest request;
   private final EntryRelease release;
@@ -52,6 +57,7 @@ final class GrantRound extends Round<GrantReply> {
       @Nullable Patience patience) {
     super(context.nodes, timeoutNanos, patience);
     this.admission = context.admission;
+    this.seats = context.admission.seats();
     this.states = context.nodeStates;
     this.releases = context.releases;
     this.roundTrips = context.roundTrips;
@@ -105,13 +111,34 @@ final class GrantRound extends Round<GrantReply> {
     return refusals;
   }
 
-  /** Whether a node did not vote because nobody has decided yet from when on it may. */
-  boolean metUnadmitted() {
-    return replies().stream().anyMatch(GrantRound::isUnadmitted);
+  /**
+   * Whether the client must look at its nodes anew: one has told something else of itself than was
+   * seen, or without one that does not count at present the round cannot be won.
+   */
+  boolean mustLookAgain(Tally tally) {
+    boolean worthIt = !tally.won() && (tally.no() == 0 || admission.mayChange());
+    List<@Nullable GrantReply> replies = replies();
+    for (int i = 0; i < replies.size(); i++) {
+      if (isStale(i, replies.get(i))) {
+        return true;
+      }
+      if (worthIt && isBarred(i)) {
+        return true;
+      }
+    }
+    return false;
   }
 
-  private static boolean isUnadmitted(@Nullable GrantReply reply) {
-    return reply instanceof NotVoting notVoting && notVoting.status().awaitsAdmission();
+  private boolean isBarred(int index) {
+    return seats.get(index).seen() == null && !seats.get(index).isUnknown();
+  }
+
+  private boolean isStale(int index, @Nullable GrantReply reply) {
+    if (!(reply instanceof NotVoting notVoting) || isBarred(index)) {
+      return false;
+    }
+    NodeStatus status = notVoting.status();
+    return status.state() == State.CHANGED || (status.memory() != null && status.awaitsAdmission());
   }
 
   /** From now on late grants are votes for this hold, until it ends. */
@@ -129,7 +156,8 @@ final class GrantRound extends Round<GrantReply> {
    */
   void abandon() {
     abandoned = true;
-    if (begun.compareAndSet(false, true) || tally().no() == nodes().size()) {
+    boolean unasked = seats.stream().allMatch(seat -> seat.seen() == null);
+    if (begun.compareAndSet(false, true) || unasked || tally().no() == nodes().size()) {
       return;
     }
     releases.add(asked);
@@ -148,9 +176,25 @@ final class GrantRound extends Round<GrantReply> {
 
   @Override
   CompletionStage<GrantReply> ask(int index, LockNode node, @Nullable Patience patience) {
-    return patience == null
-        ? node.grant(request)
-        : node.grantInCaller(request, patience.leftNanos());
+    Seat seat = seats.get(index);
+    if (seat.seen() == null) {
+      return seat.isUnknown()
+          ? node.status().thenApply(GrantRound::unseen)
+          : CompletableFuture.completedFuture(new NotVoting(seat.status()));
+    }
+    GrantRequest asked = request.seen(seat.seen());
+    return patience == null ? node.grant(asked) : node.grantInCaller(asked, patience.leftNanos());
+  }
+
+  /** A node that could not be reached before grants nothing before it is clear who it is. */
+  private static GrantReply unseen(NodeStatus status) {
+    if (status.identity().isEmpty()) {
+      // The detail begins with the class of the fault: a connection that is being made is no
+      // refusal.
+      boolean unreachable = status.state() == State.UNREACHABLE;
+      return new Failed(unreachable ? status.detail() : status.describe());
+    }
+    return new NotVoting(status.with(State.CHANGED, "not looked at yet", Duration.ZERO));
   }
 
   @Override
@@ -200,7 +244,7 @@ final class GrantRound extends Round<GrantReply> {
   @Override
   void late(int index, GrantReply reply) {
     states.saw(nodes().get(index), reply);
-    if (isUnadmitted(reply)) {
+    if (isStale(index, reply)) {
       admission.review();
     }
     Hold served = hold;

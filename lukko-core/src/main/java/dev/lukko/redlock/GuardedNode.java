@@ -4,6 +4,7 @@ import dev.lukko.spi.Capability;
 import dev.lukko.spi.ConfirmReply;
 import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.FairTicket;
+import dev.lukko.spi.FleetChange;
 import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.Inspection;
@@ -167,8 +168,8 @@ final class GuardedNode implements LockNode {
   }
 
   @Override
-  public CompletionStage<NodeStatus> admit(NodeStatus seen, long quarantineMillis) {
-    return possible(() -> node.admit(seen, quarantineMillis));
+  public CompletionStage<NodeStatus> admit(NodeStatus seen, FleetChange change) {
+    return possible(() -> node.admit(seen, change));
   }
 
   private static CompletionStage<NodeStatus> possible(

@@ -261,10 +261,15 @@ final class Hold {
    * @param startNanos when it was sent, on the monotonic clock
    * @param wallStartMicros when it was sent, on the wall clock
    * @param ttlNanos what was asked for
+   * @param again whether it was sent before, and nodes have told then that they have changed
    * @param result what the caller waits for
    */
   record Extension(
-      long startNanos, long wallStartMicros, long ttlNanos, CompletableFuture<Boolean> result) {}
+      long startNanos,
+      long wallStartMicros,
+      long ttlNanos,
+      boolean again,
+      CompletableFuture<Boolean> result) {}
 
   /** Extends after any extension that is under way: nodes see them in one order. */
   CompletableFuture<Boolean> extend(long ttlNanos) {
@@ -275,14 +280,14 @@ final class Hold {
       lastExtension = result;
     }
     if (before == null || before.isDone()) {
-      sendExtension(ttlNanos, result);
+      sendExtension(ttlNanos, false, result);
     } else {
-      before.whenComplete((extended, failure) -> sendExtension(ttlNanos, result));
+      before.whenComplete((extended, failure) -> sendExtension(ttlNanos, false, result));
     }
     return result;
   }
 
-  private void sendExtension(long ttlNanos, CompletableFuture<Boolean> result) {
+  private void sendExtension(long ttlNanos, boolean again, CompletableFuture<Boolean> result) {
     long start = context.ticker.nanoTime();
     long wallStart = context.ticker.wallMicros();
     if (!isValid()) {
@@ -297,10 +302,10 @@ final class Hold {
       }
       watchdog.arm();
     }
-    Extension extension = new Extension(start, wallStart, ttlNanos, result);
+    Extension extension = new Extension(start, wallStart, ttlNanos, again, result);
     ExtendRound round =
         new ExtendRound(
-            context.nodes,
+            context,
             context.nodeTimeoutNanos(ttlNanos),
             this,
             TimeUnit.NANOSECONDS.toMillis(ttlNanos),
@@ -313,6 +318,13 @@ final class Hold {
   }
 
   void onExtensionDecided(ExtendRound round, Tally tally, Extension extension) {
+    if (tally.faults() > 0 && round.mustLookAgain()) {
+      CompletableFuture<Void> review = context.admission.review();
+      if (!tally.won() && !extension.again() && round.definiteLoss() == null && isValid()) {
+        review.thenRun(() -> sendExtension(extension.ttlNanos(), true, extension.result()));
+        return;
+      }
+    }
     if (tally.won()) {
       if (moveWindow(extension, round)) {
         watchdog.arm();

@@ -51,8 +51,7 @@ final class NodeQuestions {
     return new LockReport(resource, answers);
   }
 
-  private static NodeEntries entriesOf(
-      String node, Inspection inspection, @Nullable NodeStatus status) {
+  private NodeEntries entriesOf(String node, Inspection inspection, @Nullable NodeStatus status) {
     List<LockReport.Entry> entries = new ArrayList<>();
     for (int i = 0; i < inspection.holders().size(); i++) {
       entries.add(
@@ -61,7 +60,8 @@ final class NodeQuestions {
     return new NodeEntries(node, true, entries, inspection.counter(), reasonNotToVote(status));
   }
 
-  private static String reasonNotToVote(@Nullable NodeStatus status) {
+  private String reasonNotToVote(@Nullable NodeStatus told) {
+    NodeStatus status = told == null ? null : told.among(nodes.size());
     return status == null || status.state() == NodeStatus.State.VOTING ? "" : status.describe();
   }
 
@@ -73,7 +73,9 @@ final class NodeQuestions {
     for (int i = 0; i < nodes.size(); i++) {
       Answer<NodeStatus> answer = statuses.get(i).await(deadlineNanos);
       NodeStatus status =
-          answer.value() == null ? NodeStatus.unreachable(answer.error()) : answer.value();
+          answer.value() == null
+              ? NodeStatus.unreachable(answer.error())
+              : answer.value().among(nodes.size());
       ClientHealth.State state = stateOf(status);
       answers.add(
           new ClientHealth.Node(
@@ -91,7 +93,7 @@ final class NodeQuestions {
   private static ClientHealth.State stateOf(NodeStatus status) {
     return switch (status.state()) {
       case VOTING -> ClientHealth.State.VOTING;
-      case UNMARKED, RESTARTED -> ClientHealth.State.AWAITING_ADMISSION;
+      case UNMARKED, RESTARTED, CHANGED -> ClientHealth.State.AWAITING_ADMISSION;
       case QUARANTINED -> ClientHealth.State.QUARANTINED;
       case UNFIT -> ClientHealth.State.INCOMPATIBLE;
       case UNREACHABLE -> ClientHealth.State.UNREACHABLE;

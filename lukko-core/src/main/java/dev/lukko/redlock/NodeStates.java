@@ -58,6 +58,19 @@ final class NodeStates {
     }
   }
 
+  /** A server serves another fleet, too. */
+  void overlap(FleetPlan.Overlap overlap) {
+    events.emit(
+        () ->
+            new LockEvent.FleetsOverlap(
+                overlap.node(),
+                overlap.own().fleet(),
+                overlap.own().size(),
+                overlap.other().fleet(),
+                overlap.other().size(),
+                overlap.describe()));
+  }
+
   void saw(LockNode node, NodeStatus status) {
     boolean votes = status.state() == NodeStatus.State.VOTING;
     record(node.name(), votes ? NONE : status.state().name(), status.describe());

@@ -50,13 +50,8 @@ final class Plausible {
     if (!remaining.isNegative() && remaining.compareTo(LONGEST) <= 0) {
       return status;
     }
-    return new NodeStatus(
-        status.state(),
-        status.identity(),
-        status.detail(),
-        remaining.isNegative() ? Duration.ZERO : LONGEST,
-        status.warnings(),
-        status.traits());
+    return status.with(
+        status.state(), status.detail(), remaining.isNegative() ? Duration.ZERO : LONGEST);
   }
 
   private static boolean isCounter(long counter, long lowest) {

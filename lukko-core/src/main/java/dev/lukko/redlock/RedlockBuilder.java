@@ -3,7 +3,9 @@ package dev.lukko.redlock;
 import dev.lukko.LockException;
 import dev.lukko.LockListener;
 import dev.lukko.lease.Events;
+import dev.lukko.spi.FleetRecord;
 import dev.lukko.spi.LockNode;
+import dev.lukko.spi.NodeStatus;
 import dev.lukko.spi.ProcessName;
 import dev.lukko.time.Callbacks;
 import dev.lukko.time.Scheduler;
@@ -53,6 +55,7 @@ public final class RedlockBuilder {
   private @Nullable Duration nodeTimeout;
   private Duration minValidity = Duration.ZERO;
   private Duration maxTtl = Duration.ofMinutes(5);
+  private @Nullable String fleet;
   private boolean quarantine = true;
   private boolean strict;
   private boolean releaseOnClose = true;
@@ -163,6 +166,19 @@ public final class RedlockBuilder {
   }
 
   /**
+   * The name of the fleet: the set of nodes that decide by majority. Not needed as long as no node
+   * belongs to two sets of the same size: without one, the client takes the fleet that its nodes
+   * have, or makes a new one of them. All clients of a fleet give the same name or none.
+   *
+   * @param name 1 to 40 letters, digits, dots, dashes and underscores, beginning with a letter or a
+   *     digit
+   */
+  public RedlockBuilder fleet(String name) {
+    this.fleet = FleetRecord.checkedName(name);
+    return this;
+  }
+
+  /**
    * Whether a minority of nodes that forgot is kept from voting for {@link #maxTtl}. Default: yes.
    * Without it the lock is safe only if no node ever forgets, and a ttl may be of any length.
    */
@@ -269,7 +285,9 @@ public final class RedlockBuilder {
    *
    * @throws IllegalArgumentException if there is no node, or two have the same name
    * @throws LockException if a node can never vote: the same server twice, a replica, or in strict
-   *     mode one that warns of its settings
+   *     mode one that warns of its settings, or that serves another fleet as well; or if the nodes
+   *     belong to two fleets and it was not said which is meant. The nodes are closed if the client
+   *     was to close them
    */
   public Redlock build() {
     Warmup.once();
@@ -294,10 +312,10 @@ public final class RedlockBuilder {
         used.schedule(() -> {}, 0);
         used.callbacks().execute(() -> {});
       }
-      List<LockNode> verified = Admission.verified(guarded, strict, quarantine);
+      List<NodeStatus> seen = Admission.verified(guarded, strict, quarantine);
       Context context =
           new Context(
-              verified,
+              guarded,
               releases,
               settings(),
               ticker,
@@ -305,6 +323,7 @@ public final class RedlockBuilder {
               callbacks,
               new Events(listeners, callbacks),
               random == null ? Entropy.system() : Entropy.of(random));
+      context.admission.begin(seen);
       return new Redlock(context, closeNodes, ownTimers, endOfThreads);
     } catch (RuntimeException | Error refused) {
       endOfThreads.run();
@@ -326,6 +345,7 @@ public final class RedlockBuilder {
         nodeTimeout,
         minValidity.toNanos(),
         maxTtl.toNanos(),
+        fleet,
         quarantine,
         strict,
         releaseOnClose,

@@ -15,6 +15,7 @@ record Settings(
     @Nullable Duration nodeTimeout,
     long minValidityNanos,
     long maxTtlNanos,
+    @Nullable String fleet,
     boolean quarantine,
     boolean strict,
     boolean releaseOnClose,

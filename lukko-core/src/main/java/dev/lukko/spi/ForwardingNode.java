@@ -85,8 +85,8 @@ public abstract class ForwardingNode implements LockNode {
   }
 
   @Override
-  public CompletionStage<NodeStatus> admit(NodeStatus seen, long quarantineMillis) {
-    return node.admit(seen, quarantineMillis);
+  public CompletionStage<NodeStatus> admit(NodeStatus seen, FleetChange change) {
+    return node.admit(seen, change);
   }
 
   @Override

@@ -30,4 +30,9 @@ public record GrantRequest(
   public GrantRequest(LockEntry entry, long ttlMillis, long proposal) {
     this(entry, ttlMillis, proposal, null);
   }
+
+  /** The same request for a node of which this was seen. */
+  public GrantRequest seen(String ofNode) {
+    return new GrantRequest(entry.seen(ofNode), ttlMillis, proposal, ticket);
+  }
 }

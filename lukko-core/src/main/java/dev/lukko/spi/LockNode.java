@@ -114,25 +114,26 @@ public interface LockNode extends AutoCloseable {
    * Whether the node may vote. Never fails: a node that cannot be reached says so.
    *
    * <p>A store that can forget what it granted (a restart without durable writes, a flush, an
-   * eviction) keeps a marker beside its entries: which run of the server it belongs to, and from
-   * when on, by the server's clock, the node may vote. It refuses every grant with {@link
-   * NotVoting} while the marker is missing, belongs to an earlier run, or names a later time; so a
-   * loss of memory is noticed by the very request that meets it. A store that cannot forget need
-   * not implement this.
+   * eviction) keeps a {@link FleetRecord} for each fleet that it serves, beside its entries: who
+   * belongs to the fleet, which run of the server the record was made for, and from when on, by the
+   * server's clock, it may vote. It refuses every grant with {@link NotVoting} unless the record is
+   * the one that the request's client has {@linkplain LockEntry#seen seen}, and names a time that
+   * has come; an extension that was sent with another record is answered in the same way. So a loss
+   * of memory, another server behind the address and a change of the fleet are all noticed by the
+   * very request that meets them. A store that cannot forget need not implement this; if it has an
+   * identity, it may compare that with what was seen.
    */
   default CompletionStage<NodeStatus> status() {
     return CompletableFuture.completedFuture(NodeStatus.voting(name()));
   }
 
   /**
-   * Lets a node vote that {@linkplain NodeStatus#awaitsAdmission() awaits it}, from now on or after
-   * a quarantine, by writing its marker; unless its state is no longer the one that was seen, since
+   * Changes the records of a server, in one step, unless they are no longer those that were seen:
    * another client has been faster. Gives the status afterwards.
    *
-   * @param seen the status on which the decision was based
-   * @param quarantineMillis how long the node must not vote yet, by its own clock; zero or more
+   * @param seen the status on which the change was decided
    */
-  default CompletionStage<NodeStatus> admit(NodeStatus seen, long quarantineMillis) {
+  default CompletionStage<NodeStatus> admit(NodeStatus seen, FleetChange change) {
     return status();
   }
 

@@ -3,16 +3,21 @@ package dev.lukko.memory;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lukko.spi.ExtendReply;
+import dev.lukko.spi.FleetChange;
+import dev.lukko.spi.FleetMemory;
+import dev.lukko.spi.FleetRecord;
 import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantReply.Granted;
 import dev.lukko.spi.GrantReply.Refused;
 import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.Inspection;
 import dev.lukko.spi.LockEntry;
+import dev.lukko.spi.NodeStatus;
 import dev.lukko.time.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -49,7 +54,25 @@ class InMemoryNodeTest {
   }
 
   private GrantReply grant(LockEntry entry, long ttlMillis, long proposal) {
-    return now(node.grant(new GrantRequest(entry, ttlMillis, proposal)));
+    return now(node.grant(new GrantRequest(entry.seen(seen()), ttlMillis, proposal)));
+  }
+
+  /** What a client sees of the node, once it has admitted it. */
+  private String seen() {
+    return seen(node);
+  }
+
+  private static String seen(InMemoryNode node) {
+    NodeStatus status = now(node.status());
+    FleetMemory memory = Objects.requireNonNull(status.memory());
+    if (memory.records().isEmpty()) {
+      String run = memory.run();
+      FleetRecord record =
+          new FleetRecord("f", 1, 0, List.of(run), run, run, 0, FleetRecord.UNMARKED);
+      now(node.admit(status, FleetChange.of(record, 0)));
+      return record.seen();
+    }
+    return memory.records().get(0).seen();
   }
 
   private Inspection inspect(String resource) {
@@ -120,7 +143,7 @@ class InMemoryNodeTest {
   @Test
   void counterIsForgottenAfterTheRetentionThatWasSet() {
     InMemoryNode brief = new InMemoryNode("brief", ticker, Duration.ofMillis(5_000));
-    now(brief.grant(new GrantRequest(entry("a"), 100, 7_000)));
+    now(brief.grant(new GrantRequest(entry("a").seen(seen(brief)), 100, 7_000)));
     nowMillis += 5_000;
     sweep(brief);
     assertThat(now(brief.inspect("r")).counter()).hasValue(7_000);
@@ -145,7 +168,7 @@ class InMemoryNodeTest {
 
   private static void sweep(InMemoryNode swept) {
     for (int i = 0; i < 10_000; i++) {
-      now(swept.grant(new GrantRequest(entry("sweeper", "another"), 1, 1)));
+      now(swept.grant(new GrantRequest(entry("sweeper", "another").seen(seen(swept)), 1, 1)));
     }
   }
 }

@@ -31,7 +31,21 @@ public class WaitRoomLincheckTest {
   private static AcquireLoop waiter() {
     Settings settings =
         new Settings(
-            0.01, 0, 0, 0, 0, null, null, 0, Long.MAX_VALUE, true, false, true, false, "test");
+            0.01,
+            0,
+            0,
+            0,
+            0,
+            null,
+            null,
+            0,
+            Long.MAX_VALUE,
+            null,
+            true,
+            false,
+            true,
+            false,
+            "test");
     Context context =
         new Context(
             List.of(),

@@ -34,6 +34,9 @@ class ForwardingNodeTest {
           new FairTicket("waiter", 1, 1_000),
           NodeStatus.class,
           NodeStatus.voting("run"),
+          FleetChange.class,
+          FleetChange.of(
+              new FleetRecord("f", 1, 0, List.of(), "s", "r", 0, FleetRecord.UNMARKED), 1),
           Runnable.class,
           (Runnable) () -> {});
   private static final Map<Class<?>, Object> ANSWERS =

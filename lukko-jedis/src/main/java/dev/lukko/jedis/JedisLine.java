@@ -7,7 +7,9 @@ import dev.lukko.time.Scheduler;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -241,8 +243,28 @@ final class JedisLine implements ServerConnection {
   }
 
   @Override
-  public CompletableFuture<@Nullable String> get(String key) {
-    return ask(Command.GET, key).thenApply(reply -> (String) reply);
+  public CompletableFuture<Map<String, String>> hash(String key) {
+    return ask(Command.HGETALL, key).thenApply(JedisLine::fields);
+  }
+
+  /** The reply is a list of fields and texts in turn, or of pairs in the newer form. */
+  private static Map<String, String> fields(@Nullable Object reply) {
+    List<String> flat = new ArrayList<>();
+    for (Object each : reply instanceof List<?> list ? list : List.of()) {
+      if (each instanceof List<?> pair) {
+        pair.forEach(part -> flat.add(String.valueOf(part)));
+      } else if (each instanceof Map.Entry<?, ?> pair) {
+        flat.add(String.valueOf(pair.getKey()));
+        flat.add(String.valueOf(pair.getValue()));
+      } else {
+        flat.add(String.valueOf(each));
+      }
+    }
+    Map<String, String> fields = new HashMap<>();
+    for (int i = 0; i + 1 < flat.size(); i += 2) {
+      fields.put(flat.get(i), flat.get(i + 1));
+    }
+    return fields;
   }
 
   @Override

@@ -244,7 +244,7 @@ public final class JedisNodeBuilder {
             null,
             threads,
             name,
-            settings.keyFormat().marker(),
+            settings.keyFormat().records(),
             settings.connectTimeout(),
             settings.commandTimeout());
     @Nullable ReleaseHints hints =

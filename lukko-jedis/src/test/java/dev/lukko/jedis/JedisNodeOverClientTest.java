@@ -80,7 +80,9 @@ class JedisNodeOverClientTest {
       grant(node, entry("warm", "warm"), 5);
       gated.holdNextWriteOf("late");
       try (MonitorTap tap = MonitorTap.on(server)) {
-        var reply = node.grant(new dev.lukko.spi.GrantRequest(entry("late", "r"), 60_000, 5));
+        var reply =
+            dev.lukko.testkit.SoleFleet.grant(
+                node, new dev.lukko.spi.GrantRequest(entry("late", "r"), 60_000, 5));
         gated.awaitHeld();
         proxy.resetConnections();
         answer(reply); // the reader has seen the end, the writer has not

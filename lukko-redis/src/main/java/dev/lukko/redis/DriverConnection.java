@@ -8,6 +8,7 @@ import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.api.StatefulRedisConnection;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
@@ -41,8 +42,8 @@ record DriverConnection(StatefulRedisConnection<String, String> connection)
   }
 
   @Override
-  public CompletableFuture<@Nullable String> get(String key) {
-    return translated(connection.async().get(key));
+  public CompletableFuture<Map<String, String>> hash(String key) {
+    return translated(connection.async().hgetall(key));
   }
 
   @Override

@@ -149,7 +149,7 @@ record NodeStart(
         cluster,
         new NettyTimers(client.getResources()),
         name,
-        keyFormat.marker(),
+        keyFormat.records(),
         connectTimeout,
         commandTimeout);
   }

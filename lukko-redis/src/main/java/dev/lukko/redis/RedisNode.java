@@ -24,12 +24,13 @@ import java.util.List;
  * <p>A release is published on a channel of the resource; see {@link RedisKeyFormat}. Whoever waits
  * subscribes to it, on one more connection.
  *
- * <p><b>Servers that forget.</b> A small key, the marker, names the run of the server that may vote
- * and since when. Every grant looks at it in the same step, so that a server that was flushed, has
- * evicted it, or was restarted does not vote before a client has decided about it. The first
- * question on each connection is who the server is: a replica, and another server at an address
- * that has led to a different one before, get no requests. A node of a cluster has no marker, and
- * can be the only node of a client but not one of several.
+ * <p><b>Servers that forget.</b> A small key holds a record for each fleet that the server serves:
+ * its members, the run of the server that may vote, and since when. Every grant and extension
+ * compares it in the same step with what its client has seen, so that a server that was flushed,
+ * has evicted it, was restarted, or is another one than before does not vote until the client has
+ * looked at it. The first question on each connection is who the server is: a replica, and another
+ * server at an address that has led to a different one before, get no requests. A node of a cluster
+ * keeps no record, and can be the only node of a client but not one of several.
  *
  * <p><b>Rights.</b> {@link RedisRights} has the line that makes a user with the least rights. With
  * {@code config|get} besides, the node can also tell how the server persists.

@@ -12,12 +12,13 @@ public final class RedisRights {
           // asked for directly
           "info",
           "time",
-          "get",
+          "hgetall",
           "eval",
           "evalsha",
           "subscribe",
           "unsubscribe",
           // inside the scripts
+          "get",
           "set",
           "del",
           "exists",
@@ -28,7 +29,6 @@ public final class RedisRights {
           "hset",
           "hget",
           "hdel",
-          "hgetall",
           "publish");
 
   private RedisRights() {}

@@ -40,7 +40,7 @@ class RedisKeyFormatTest {
   @EnumSource
   void noTwoResourcesShareAKey(RedisKeyFormat format) {
     Map<String, String> owners = new HashMap<>();
-    owners.put(format.marker(), "the marker");
+    owners.put(format.records(), "the records");
     for (String name : awkwardNames()) {
       assertThat(owners.put(format.entry(name), name)).as("entry of %s", name).isNull();
       assertThat(owners.put(format.counter(name), name)).as("counter of %s", name).isNull();

@@ -22,6 +22,7 @@ import dev.lukko.spi.LockNode;
 import dev.lukko.testkit.MonitorTap;
 import dev.lukko.testkit.RedisServer;
 import dev.lukko.testkit.RedisServers;
+import dev.lukko.testkit.SoleFleet;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -56,7 +57,7 @@ class RedisNodeFairTest {
   }
 
   private static GrantReply queue(LockNode at, LockEntry entry, FairTicket ticket) {
-    return answer(at.grant(new GrantRequest(entry, TTL, 1, ticket)));
+    return answer(SoleFleet.grant(at, new GrantRequest(entry, TTL, 1, ticket)));
   }
 
   private void assertBehindAWaiter(GrantReply reply) {
@@ -194,6 +195,7 @@ class RedisNodeFairTest {
       server.command("FLUSHALL");
       Requests.admit(node);
       InMemoryNode memory = new InMemoryNode();
+      SoleFleet.admit(memory);
       Random random = new Random(seed);
       for (int step = 0; step < 60; step++) {
         int who = random.nextInt(4);
@@ -214,8 +216,8 @@ class RedisNodeFairTest {
           }
           default -> {
             GrantRequest request = new GrantRequest(entry, TTL, 1 + random.nextInt(100), ticket);
-            GrantReply expected = answer(memory.grant(request));
-            GrantReply actual = answer(node.grant(request));
+            GrantReply expected = answer(SoleFleet.grant(memory, request));
+            GrantReply actual = answer(SoleFleet.grant(node, request));
             assertThat(shape(actual))
                 .as("seed %d step %d: %s", seed, step, request)
                 .isEqualTo(shape(expected));

@@ -138,7 +138,8 @@ class RedisNodeLifecycleTest {
       granted(node, entry("a", "r"), 1);
       server.pause();
       var hanging =
-          node.grant(new dev.lukko.spi.GrantRequest(entry("b", "s"), 1_000, 1))
+          dev.lukko.testkit.SoleFleet.grant(
+                  node, new dev.lukko.spi.GrantRequest(entry("b", "s"), 1_000, 1))
               .toCompletableFuture();
       node.close();
       assertThat(hanging).isDone();

@@ -22,6 +22,7 @@ import dev.lukko.spi.ReleaseReply;
 import dev.lukko.testkit.FaultProxy;
 import dev.lukko.testkit.MonitorTap;
 import dev.lukko.testkit.RedisServer;
+import dev.lukko.testkit.SoleFleet;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -33,7 +34,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** What keeps a server from voting that has forgotten, and who says that it may again. */
 class RedisNodeMarkerTest {
-  private static final String MARKER = RedisKeyFormat.PREFIXED.marker();
+  private static final String MARKER = RedisKeyFormat.PREFIXED.records();
 
   private RedisServer server;
   private RedisNode node;
@@ -56,7 +57,7 @@ class RedisNodeMarkerTest {
   }
 
   private GrantReply ask(String owner) {
-    return answer(node.grant(new GrantRequest(entry(owner, "r"), TTL, 1)));
+    return answer(SoleFleet.grant(node, new GrantRequest(entry(owner, "r"), TTL, 1)));
   }
 
   private static void assertNotVoting(GrantReply reply, State state) {
@@ -66,7 +67,7 @@ class RedisNodeMarkerTest {
   }
 
   private State state() {
-    return answer(node.status()).state();
+    return SoleFleet.status(node).state();
   }
 
   private String run() {
@@ -88,13 +89,14 @@ class RedisNodeMarkerTest {
     assertThat(admitted.state()).isEqualTo(State.VOTING);
     assertThat(admitted.identity()).contains(run());
     assertThat(ask("a")).isInstanceOf(GrantReply.Granted.class);
-    assertThat(String.valueOf(server.command("GET", MARKER))).startsWith(run() + " ");
+    assertThat(String.valueOf(server.command("HVALS", MARKER)))
+        .contains(" " + run().substring(0, 12) + " 0 voting");
   }
 
   @Test
   void quarantineLastsAsLongAsItWasOrderedByTheServersClock() {
     start();
-    NodeStatus quarantined = answer(node.admit(answer(node.status()), 400));
+    NodeStatus quarantined = SoleFleet.admit(node, SoleFleet.status(node), 400);
     assertThat(quarantined.state()).isEqualTo(State.QUARANTINED);
     assertThat(quarantined.remaining()).isBetween(Duration.ofMillis(1), Duration.ofMillis(400));
     assertThat(quarantined.describe()).contains("quarantined for another 1 s: it had forgotten");
@@ -119,16 +121,17 @@ class RedisNodeMarkerTest {
   void markerThatIsGarbageCountsAsNone(RedisKeyFormat format) {
     start();
     try (RedisNode other = RedisNode.builder().keyFormat(format).connect(server.url())) {
-      for (String garbage : List.of("", "x", "a b c", run(), run() + " 1", run() + " 1x y")) {
-        server.command("SET", format.marker(), garbage);
-        assertThat(answer(other.status()).state()).as(garbage).isEqualTo(State.UNMARKED);
-        assertThat(answer(other.grant(new GrantRequest(entry("a", "r"), TTL, 1))))
+      String field = "sole 1000";
+      for (String garbage : List.of("", "x", "a b c", run(), "sole 1000 0 x y z 0 voting")) {
+        server.command("HSET", format.records(), field, garbage);
+        assertThat(SoleFleet.status(other).state()).as(garbage).isEqualTo(State.UNMARKED);
+        assertThat(answer(SoleFleet.grant(other, new GrantRequest(entry("a", "r"), TTL, 1))))
             .isInstanceOf(NotVoting.class);
         assertThat(admit(other).state()).isEqualTo(State.VOTING);
       }
-      server.command("DEL", format.marker());
-      server.command("LPUSH", format.marker(), "x");
-      assertThat(answer(other.grant(new GrantRequest(entry("a", "r"), TTL, 1))))
+      server.command("DEL", format.records());
+      server.command("LPUSH", format.records(), "x");
+      assertThat(answer(SoleFleet.grant(other, new GrantRequest(entry("a", "r"), TTL, 1))))
           .isInstanceOf(NotVoting.class);
     }
   }
@@ -142,13 +145,13 @@ class RedisNodeMarkerTest {
     server.restart();
     await().until(() -> ask("b") instanceof NotVoting);
     assertNotVoting(ask("b"), State.RESTARTED);
-    NodeStatus seen = answer(node.status());
+    NodeStatus seen = SoleFleet.status(node);
     assertThat(seen.state()).isEqualTo(State.RESTARTED);
     assertThat(seen.identity()).contains(run()).isNotEqualTo(before);
     // who holds may extend and release all the same
     assertThat(answer(node.extend(entry("a", "r"), TTL))).isEqualTo(new ExtendReply.Extended());
     assertThat(release(node, entry("a", "r"))).isEqualTo(new ReleaseReply.Released());
-    NodeStatus quarantined = answer(node.admit(seen, 60_000));
+    NodeStatus quarantined = SoleFleet.admit(node, seen, 60_000);
     assertThat(quarantined.describe())
         .matches("quarantined for another 60 s: restarted at \\d{4}-.*Z");
     assertNotVoting(ask("b"), State.QUARANTINED);
@@ -167,19 +170,19 @@ class RedisNodeMarkerTest {
   @Test
   void admissionOnAnOutdatedViewChangesNothing() {
     start(RedisServer.Builder::appendOnly);
-    NodeStatus unmarked = answer(node.status());
+    NodeStatus unmarked = SoleFleet.status(node);
     try (RedisNode other = RedisNode.connect(server.url())) {
-      answer(other.admit(answer(other.status()), 60_000));
+      SoleFleet.admit(other, SoleFleet.status(other), 60_000);
     }
-    assertThat(answer(node.admit(unmarked, 0)).state()).isEqualTo(State.QUARANTINED);
+    assertThat(SoleFleet.admit(node, unmarked, 0).state()).isEqualTo(State.QUARANTINED);
     server.restart();
     await().until(() -> state() == State.RESTARTED);
-    assertThat(answer(node.admit(unmarked, 0)).state())
+    assertThat(SoleFleet.admit(node, unmarked, 0).state())
         .as("seen before the restart")
         .isEqualTo(State.RESTARTED);
-    NodeStatus restarted = answer(node.status());
+    NodeStatus restarted = SoleFleet.status(node);
     server.command("FLUSHALL");
-    assertThat(answer(node.admit(restarted, 0)).state())
+    assertThat(SoleFleet.admit(node, restarted, 0).state())
         .as("seen before the flush")
         .isEqualTo(State.UNMARKED);
   }
@@ -190,10 +193,15 @@ class RedisNodeMarkerTest {
     admit(node);
     server.restart();
     try (RedisNode other = RedisNode.connect(server.url())) {
-      await().until(() -> answer(other.status()).state() == State.RESTARTED);
+      await().until(() -> SoleFleet.status(other).state() == State.RESTARTED);
       admit(other);
     }
-    await().until(() -> ask("a") instanceof GrantReply.Granted);
+    SoleFleet.status(node);
+    await()
+        .until(
+            () ->
+                SoleFleet.status(node).state() == State.VOTING
+                    && ask("a") instanceof GrantReply.Granted);
   }
 
   @Test
@@ -202,23 +210,22 @@ class RedisNodeMarkerTest {
     try (RedisServer master = RedisServer.start();
         RedisNode ofMaster = Requests.admitted(RedisNode.connect(master.url()))) {
       server.command("REPLICAOF", "127.0.0.1", Integer.toString(master.port()));
-      await().until(() -> String.valueOf(server.command("GET", MARKER)).length() > 40);
+      await().until(() -> String.valueOf(server.command("HVALS", MARKER)).length() > 40);
       assertThat(state()).isEqualTo(State.UNFIT);
       try (RedisNode replica = RedisNode.connect(server.url())) {
         NodeStatus status = answer(replica.status());
         assertThat(status.state()).isEqualTo(State.UNFIT);
         assertThat(status.identity()).contains(run());
         assertThat(status.detail()).contains("replica of 127.0.0.1:" + master.port());
-        GrantReply reply = answer(replica.grant(new GrantRequest(entry("a", "r"), TTL, 1)));
+        GrantReply reply =
+            answer(SoleFleet.grant(replica, new GrantRequest(entry("a", "r"), TTL, 1)));
         assertNotVoting(reply, State.UNFIT);
         granted(ofMaster, entry("a", "r"), 1);
         server.command("REPLICAOF", "NO", "ONE");
-        await()
-            .until(
-                () ->
-                    answer(replica.grant(new GrantRequest(entry("b", "r"), TTL, 1)))
-                            instanceof NotVoting notVoting
-                        && notVoting.status().state() == State.RESTARTED);
+        await().until(() -> SoleFleet.status(replica).state() == State.RESTARTED);
+        assertNotVoting(
+            answer(SoleFleet.grant(replica, new GrantRequest(entry("b", "r"), TTL, 1))),
+            State.RESTARTED);
       }
     }
   }
@@ -240,7 +247,8 @@ class RedisNodeMarkerTest {
             .untilAsserted(
                 () ->
                     assertNotVoting(
-                        answer(balanced.grant(new GrantRequest(entry("b", "r"), TTL, 1))),
+                        answer(
+                            SoleFleet.grant(balanced, new GrantRequest(entry("b", "r"), TTL, 1))),
                         State.UNFIT));
         NodeStatus status = answer(balanced.status());
         assertThat(status.state()).isEqualTo(State.UNFIT);
@@ -314,7 +322,7 @@ class RedisNodeMarkerTest {
     start();
     server.command("ACL", "SETUSER", "lock", "on", ">pw", "~*", "&*", "+@all", "-info");
     try (RedisNode limited = RedisNode.connect(server.url().replace("//", "//lock:pw@"))) {
-      assertThat(answer(limited.grant(new GrantRequest(entry("a", "r"), TTL, 1))))
+      assertThat(answer(SoleFleet.grant(limited, new GrantRequest(entry("a", "r"), TTL, 1))))
           .isInstanceOfSatisfying(
               dev.lukko.spi.Failed.class,
               failed -> assertThat(failed.detail()).startsWith("NOPERM: ").contains("info"));
@@ -341,7 +349,7 @@ class RedisNodeMarkerTest {
               .filter(word -> !word.equalsIgnoreCase("CLIENT") && !word.equalsIgnoreCase("HELLO"))
               .toList();
       // the questions for settings are not shown by MONITOR
-      assertThat(words).startsWith("INFO", "GET", "TIME", "EVALSHA");
+      assertThat(words).startsWith("INFO", "HGETALL", "TIME").contains("EVALSHA");
     }
   }
 
@@ -353,7 +361,7 @@ class RedisNodeMarkerTest {
       try (RedisNode slow =
           RedisNode.builder().connectTimeout(Duration.ofMillis(300)).connect(proxy.url("redis"))) {
         assertThat(held.arrival()).succeedsWithin(Requests.BOUND);
-        assertThat(answer(slow.grant(new GrantRequest(entry("a", "r"), TTL, 1))))
+        assertThat(answer(SoleFleet.grant(slow, new GrantRequest(entry("a", "r"), TTL, 1))))
             .isInstanceOf(dev.lukko.spi.Failed.class);
         await().until(() -> Requests.grant(slow, entry("a", "r"), 1) instanceof GrantReply.Granted);
       }

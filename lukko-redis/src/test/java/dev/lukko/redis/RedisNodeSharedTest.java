@@ -21,6 +21,7 @@ import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.ReleaseReply;
 import dev.lukko.testkit.RedisServer;
+import dev.lukko.testkit.SoleFleet;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -52,7 +53,7 @@ class RedisNodeSharedTest {
   @Test
   void writerWaitsForTheLastReader() {
     granted(node, reader("a", "r"), 1);
-    assertThat(answer(node.grant(new GrantRequest(reader("b", "r"), 10 * TTL, 2))))
+    assertThat(answer(SoleFleet.grant(node, new GrantRequest(reader("b", "r"), 10 * TTL, 2))))
         .isInstanceOf(GrantReply.Granted.class);
     GrantReply.Refused refused = refused(node, entry("w", "r"), 3);
     assertThat(refused.holder().description()).contains("b");
@@ -79,7 +80,7 @@ class RedisNodeSharedTest {
 
   @Test
   void readerWhoseTimeIsOverIsInNobodysWayThoughTheKeyStays() {
-    answer(node.grant(new GrantRequest(reader("brief", "r"), 20, 500)));
+    answer(SoleFleet.grant(node, new GrantRequest(reader("brief", "r"), 20, 500)));
     granted(node, reader("long", "r"), 600);
     await().until(() -> inspect(node, "r").holders().size() == 1);
     assertThat(extend(node, reader("brief", "r"), TTL)).isEqualTo(new ExtendReply.Missing());
@@ -95,7 +96,7 @@ class RedisNodeSharedTest {
   @Test
   void keyLivesAsLongAsTheLastReader() {
     granted(node, reader("a", "r"), 1);
-    answer(node.grant(new GrantRequest(reader("b", "r"), 1_000, 2)));
+    answer(SoleFleet.grant(node, new GrantRequest(reader("b", "r"), 1_000, 2)));
     assertThat((Long) server.command("PTTL", "lukko:{r}")).isGreaterThan(1_000L);
     assertThat(extend(node, reader("b", "r"), 10 * TTL)).isEqualTo(new ExtendReply.Extended());
     assertThat((Long) server.command("PTTL", "lukko:{r}")).isGreaterThan(TTL);

@@ -23,6 +23,7 @@ import dev.lukko.testkit.FaultProxy.Direction;
 import dev.lukko.testkit.HeldPacket;
 import dev.lukko.testkit.MonitorTap;
 import dev.lukko.testkit.RedisServer;
+import dev.lukko.testkit.SoleFleet;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -127,7 +128,8 @@ class RedisNodeWireTest {
     List<CompletableFuture<GrantReply>> replies = new ArrayList<>();
     for (int i = 0; i < 50; i++) {
       replies.add(
-          node.grant(new GrantRequest(entry("owner-" + i, "r" + i), TTL, 5)).toCompletableFuture());
+          SoleFleet.grant(node, new GrantRequest(entry("owner-" + i, "r" + i), TTL, 5))
+              .toCompletableFuture());
     }
     await().until(() -> server.command("EXISTS", "lukko:{r49}").equals(1L));
     proxy.resetConnections();
@@ -166,7 +168,9 @@ class RedisNodeWireTest {
   @Test
   void releaseIsAppliedBehindTheGrantThatAStoppedServerRunsLate() {
     server.pause();
-    var grant = node.grant(new GrantRequest(entry("owner-1", "r"), TTL, 5)).toCompletableFuture();
+    var grant =
+        SoleFleet.grant(node, new GrantRequest(entry("owner-1", "r"), TTL, 5))
+            .toCompletableFuture();
     var release = node.release(entry("owner-1", "r")).toCompletableFuture();
     assertThat(grant).isNotDone();
     server.resume();
@@ -195,7 +199,9 @@ class RedisNodeWireTest {
   void grantThatMustBeSentAgainWithItsTextIsNotOnceItsOwnerReleases() throws Exception {
     server.command("SCRIPT", "FLUSH");
     HeldPacket noscript = proxy.holdNext(Direction.TO_CLIENT, has("NOSCRIPT"));
-    var grant = node.grant(new GrantRequest(entry("owner-1", "r"), TTL, 5)).toCompletableFuture();
+    var grant =
+        SoleFleet.grant(node, new GrantRequest(entry("owner-1", "r"), TTL, 5))
+            .toCompletableFuture();
     noscript.arrival().get(30, TimeUnit.SECONDS);
     var release = node.release(entry("owner-1", "r")).toCompletableFuture();
     noscript.release();
@@ -223,7 +229,9 @@ class RedisNodeWireTest {
             .thenAccept(release::complete);
     reply.release(); // only now can the callback run, in the driver's thread
     assertThat(inDriver.await(30, TimeUnit.SECONDS)).isTrue();
-    var grant = node.grant(new GrantRequest(entry("owner-1", "r"), TTL, 5)).toCompletableFuture();
+    var grant =
+        SoleFleet.grant(node, new GrantRequest(entry("owner-1", "r"), TTL, 5))
+            .toCompletableFuture();
     grantHandedOver.countDown();
     assertThat(answer(grant)).isEqualTo(new GrantReply.Granted(5));
     assertThat(answer(release)).isEqualTo(new ReleaseReply.Released());
@@ -248,7 +256,7 @@ class RedisNodeWireTest {
     List<CompletableFuture<GrantReply>> grants = new ArrayList<>();
     for (int i = 0; i < Wire.MAX_OUTSTANDING; i++) {
       var entry = entry("owner", "r" + i);
-      grants.add(node.grant(new GrantRequest(entry, TTL, 5)).toCompletableFuture());
+      grants.add(SoleFleet.grant(node, new GrantRequest(entry, TTL, 5)).toCompletableFuture());
     }
     assertThat(grant(node, entry("one more", "s"), 5))
         .isInstanceOfSatisfying(

@@ -22,6 +22,7 @@ import dev.lukko.spi.LockNode;
 import dev.lukko.spi.NodeStatus.State;
 import dev.lukko.spi.ReleaseReply;
 import dev.lukko.testkit.RedisServer;
+import dev.lukko.testkit.SoleFleet;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -117,7 +118,7 @@ class RedisRightsTest {
       check(trouble, extend(node, shared, TTL), ExtendReply.Extended.class);
       GrantRequest queues =
           new GrantRequest(entry("w", "job:1"), TTL, 9, new FairTicket("w", 1, TTL));
-      check(trouble, answer(node.grant(queues)), GrantReply.Refused.class);
+      check(trouble, answer(SoleFleet.grant(node, queues)), GrantReply.Refused.class);
       node.leave(queues.entry(), queues.ticket());
       check(trouble, release(node, shared), ReleaseReply.Released.class);
       check(trouble, grant(node, queues), GrantReply.Granted.class);

@@ -134,7 +134,7 @@ class RedlockOnRedisTest {
           .untilAsserted(
               () ->
                   assertThat((List<?>) server.command("KEYS", "*"))
-                      .allMatch(key -> key.toString().matches(".*(:token|\u0001marker)")));
+                      .allMatch(key -> key.toString().matches(".*(:token|\u0001fleets)")));
     }
   }
 }

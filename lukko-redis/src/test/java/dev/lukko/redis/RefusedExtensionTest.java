@@ -15,6 +15,7 @@ import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.LockEntry;
 import dev.lukko.testkit.RedisServer;
+import dev.lukko.testkit.SoleFleet;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -65,7 +66,7 @@ class RefusedExtensionTest {
         RedisNode node = Requests.admitted(RedisNode.connect(server.url()))) {
       LockEntry patient = reader("patient", "r");
       LockEntry quick = reader("quick", "r");
-      answer(node.grant(new GrantRequest(patient, longTtl, 5)));
+      answer(SoleFleet.grant(node, new GrantRequest(patient, longTtl, 5)));
       granted(node, quick, 6);
       assertThat(expiryMillis(server)).as("after a grant").isGreaterThan(longTtl - TTL);
       assertThat(extend(node, quick, TTL)).isEqualTo(new ExtendReply.Extended());

@@ -1,6 +1,7 @@
 package dev.lukko.redis;
 
 import dev.lukko.redis.protocol.Script;
+import dev.lukko.spi.FleetRecord;
 import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.redis.ArrayRedisMessage;
 import io.netty.handler.codec.redis.ErrorRedisMessage;
@@ -50,7 +51,6 @@ final class ScriptedStore {
 
   ScriptedStore(Version version) {
     this.version = version;
-    values.put("lukko:\u0001marker", RUN + " 0 voting");
   }
 
   /** How a test sees a request; empty if it is not about a lock. */
@@ -82,12 +82,21 @@ final class ScriptedStore {
       case "PING" -> new SimpleStringRedisMessage("PONG");
       case "CLIENT" -> new SimpleStringRedisMessage("OK");
       case "GET" -> bulk(values.get(words.get(1)));
+      case "HGETALL" -> records();
       case "SUBSCRIBE" ->
           new ArrayRedisMessage(
               List.of(bulk("subscribe"), bulk(words.get(1)), new IntegerRedisMessage(1)));
       case "EVALSHA", "EVAL" -> script(SCRIPTS.get(words.get(1)), words);
       default -> unknown(words.get(0));
     };
+  }
+
+  /** That of a server of a fleet for tests, which votes. */
+  private static RedisMessage records() {
+    String run = RUN.substring(0, 12);
+    FleetRecord record =
+        new FleetRecord("alone", 1, 0, List.of(run), run, run, 0, FleetRecord.VOTING);
+    return new ArrayRedisMessage(List.of(bulk(record.key()), bulk(record.text())));
   }
 
   /** The short forms of the scripts, as their files describe them. */

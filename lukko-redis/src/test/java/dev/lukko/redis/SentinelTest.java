@@ -89,7 +89,7 @@ class SentinelTest {
       eventually().until(() -> answer(node.status()).identity().isPresent());
       NodeStatus after = answer(node.status());
       assertThat(after.identity()).isNotEqualTo(before.identity());
-      assertThat(after.state()).as("its marker names the former run").isEqualTo(State.RESTARTED);
+      assertThat(after.state()).as("its record names the former run").isEqualTo(State.RESTARTED);
       // a single node that has forgotten is taken for a new deployment, as after any restart
       try (Lease second =
           locks.acquire(

@@ -5,6 +5,7 @@ import dev.lukko.spi.ConfirmReply;
 import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.Failed;
 import dev.lukko.spi.FairTicket;
+import dev.lukko.spi.FleetChange;
 import dev.lukko.spi.ForwardingNode;
 import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantRequest;
@@ -182,9 +183,9 @@ public final class FaultyNode extends ForwardingNode {
   }
 
   @Override
-  public CompletionStage<NodeStatus> admit(NodeStatus seen, long quarantineMillis) {
+  public CompletionStage<NodeStatus> admit(NodeStatus seen, FleetChange change) {
     return pass(
-        () -> super.admit(seen, quarantineMillis),
+        () -> super.admit(seen, change),
         NodeStatus.unreachable("connection refused (by the test)"));
   }
 }

@@ -7,6 +7,7 @@ import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.LockEntry;
 import dev.lukko.spi.LockNode;
 import dev.lukko.testkit.FaultyNode;
+import dev.lukko.testkit.SoleFleet;
 import dev.lukko.testkit.contract.LockNodeContract;
 import dev.lukko.testkit.contract.StoreUnderTest;
 import java.util.List;
@@ -28,10 +29,10 @@ class CountingNodeTest extends LockNodeContract {
       GrantRequest request =
           new GrantRequest(LockEntry.exclusive(List.of("r"), "owner"), 30_000, 1);
 
-      node.grant(request);
+      SoleFleet.admittedGrant(node, request);
       assertThat(node.faults()).isZero();
       store.fault(FaultyNode.Fault.DOWN);
-      node.grant(request);
+      SoleFleet.grant(node, request);
       assertThat(node.faults()).isEqualTo(1);
     }
   }

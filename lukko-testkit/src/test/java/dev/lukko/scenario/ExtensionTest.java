@@ -337,11 +337,23 @@ class ExtensionTest {
     @Test
     void nodeThatAnswersMissingAfterTheDecisionIsRepairedToo() {
       LockCall call = EntryPoint.ACQUIRE_ASYNC.call(rig.client(), plain(3_000));
-      rig.store(5).forget();
+      rig.store(5).release(LockEntry.exclusive(List.of(Rig.R), call.lease().owner()));
       rig.node(5).fault(Fault.HOLD_REPLIES);
       assertThat(call.lease().extend(ms(3_000))).isTrue();
       assertThat(rig.held()).containsExactly(1, 2, 3, 4);
       rig.node(5).heal();
+      assertThat(rig.held()).containsExactly(1, 2, 3, 4, 5);
+      assertThat(call.finish()).isEmpty();
+    }
+
+    /** It must first have a record again; in its quarantine it keeps entries, and grants none. */
+    @Test
+    void nodeThatHasForgottenIsRepairedByTheExtensionAfterTheOneThatNoticedIt() {
+      LockCall call = EntryPoint.ACQUIRE_ASYNC.call(rig.client(), plain(3_000));
+      rig.store(5).forget();
+      assertThat(call.lease().extend(ms(3_000))).isTrue();
+      assertThat(rig.held()).containsExactly(1, 2, 3, 4);
+      assertThat(call.lease().extend(ms(3_000))).isTrue();
       assertThat(rig.held()).containsExactly(1, 2, 3, 4, 5);
       assertThat(call.finish()).isEmpty();
     }

@@ -11,6 +11,7 @@ import dev.lukko.memory.InMemoryNode;
 import dev.lukko.redlock.Redlock;
 import dev.lukko.spi.ConfirmReply;
 import dev.lukko.spi.ExtendReply;
+import dev.lukko.spi.FleetChange;
 import dev.lukko.spi.ForwardingNode;
 import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantRequest;
@@ -22,6 +23,7 @@ import dev.lukko.spi.ReleaseReply;
 import dev.lukko.testkit.EntryPoint;
 import dev.lukko.testkit.LockCall;
 import dev.lukko.testkit.LockCall.Outcome;
+import dev.lukko.testkit.SoleFleet;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -170,7 +172,8 @@ class LyingNodeTest {
             });
     LockEntry former = LockEntry.exclusive(List.of(Rig.R), "former");
     for (int i = 1; i <= 3; i++) { // the honest two do not agree, so that a number is confirmed
-      rig.store(1).grant(new GrantRequest(former, 1_000, rig.time.wallMicros() + 90_000_000 * i));
+      SoleFleet.admittedGrant(
+          rig.store(1), new GrantRequest(former, 1_000, rig.time.wallMicros() + 90_000_000 * i));
       rig.store(1).release(former);
       LockCall call = EntryPoint.ACQUIRE_ASYNC.call(client, Rig.request(ms(3_000), ms(0)));
       assertThat(call.outcome()).isEqualTo(Outcome.GRANTED);
@@ -224,7 +227,7 @@ class LyingNodeTest {
       }
 
       @Override
-      public CompletionStage<NodeStatus> admit(NodeStatus seen, long quarantineMillis) {
+      public CompletionStage<NodeStatus> admit(NodeStatus seen, FleetChange change) {
         return say(status);
       }
 
@@ -300,7 +303,7 @@ class LyingNodeTest {
     LockEntry former = LockEntry.exclusive(List.of(Rig.R), "former");
     InMemoryNode store = third();
     for (InMemoryNode each : List.of(store, rig.store(1), rig.store(2))) {
-      each.grant(new GrantRequest(former, 1_000, MAX - 100));
+      SoleFleet.admittedGrant(each, new GrantRequest(former, 1_000, MAX - 100));
       each.release(former);
     }
     Redlock client = client(store);

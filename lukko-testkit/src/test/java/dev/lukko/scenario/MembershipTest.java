@@ -13,6 +13,7 @@ import dev.lukko.testkit.EntryPoint;
 import dev.lukko.testkit.FaultyNode.Fault;
 import dev.lukko.testkit.LockCall;
 import dev.lukko.testkit.LockCall.Outcome;
+import dev.lukko.testkit.SoleFleet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -62,11 +63,13 @@ class MembershipTest {
     @Test
     void ownersAreComparedToTheLastCharacter() {
       LockEntry foobar = LockEntry.exclusive(List.of(Rig.R), "foobar");
-      rig.store(1).grant(new GrantRequest(foobar, 10_000, 1)).toCompletableFuture().join();
+      SoleFleet.admittedGrant(rig.store(1), new GrantRequest(foobar, 10_000, 1))
+          .toCompletableFuture()
+          .join();
       for (String other :
           List.of("foo", "foobarr", "Foobar", "foobar ", " foobar", "foob\u0430r")) {
         LockEntry contender = LockEntry.exclusive(List.of(Rig.R), other);
-        assertThat(rig.store(1).grant(new GrantRequest(contender, 10_000, 1)))
+        assertThat(SoleFleet.admittedGrant(rig.store(1), new GrantRequest(contender, 10_000, 1)))
             .isCompletedWithValueMatching(GrantReply.Refused.class::isInstance);
         assertThat(rig.store(1).extend(contender, 10_000))
             .isCompletedWithValueMatching(ExtendReply.HeldByOther.class::isInstance);

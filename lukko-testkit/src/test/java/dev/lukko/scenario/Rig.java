@@ -11,6 +11,7 @@ import dev.lukko.testkit.FaultyNode;
 import dev.lukko.testkit.FaultyNode.Fault;
 import dev.lukko.testkit.LockInvariants;
 import dev.lukko.testkit.ManualTime;
+import dev.lukko.testkit.SoleFleet;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -107,8 +108,7 @@ final class Rig implements AfterEachCallback, AutoCloseable {
   LockEntry holdForeign(int number, Duration ttl) {
     LockEntry entry = LockEntry.exclusive(List.of(R), "foreign " + foreign.size());
     GrantReply reply =
-        store(number)
-            .grant(new GrantRequest(entry, ttl.toMillis(), 1))
+        SoleFleet.admittedGrant(store(number), new GrantRequest(entry, ttl.toMillis(), 1))
             .toCompletableFuture()
             .join();
     if (!(reply instanceof GrantReply.Granted)) {

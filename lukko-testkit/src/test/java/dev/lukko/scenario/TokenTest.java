@@ -12,6 +12,7 @@ import dev.lukko.testkit.EntryPoint;
 import dev.lukko.testkit.FaultyNode.Fault;
 import dev.lukko.testkit.LockCall;
 import dev.lukko.testkit.LockCall.Outcome;
+import dev.lukko.testkit.SoleFleet;
 import dev.lukko.testkit.rows.FaultRow;
 import dev.lukko.time.Ticker;
 import java.time.Duration;
@@ -211,7 +212,9 @@ class TokenTest {
 
     private void setCounter(int number, long value) {
       LockEntry entry = LockEntry.exclusive(List.of(Rig.R), "earlier");
-      rig.store(number).grant(new GrantRequest(entry, 1_000, value)).toCompletableFuture().join();
+      SoleFleet.admittedGrant(rig.store(number), new GrantRequest(entry, 1_000, value))
+          .toCompletableFuture()
+          .join();
       rig.store(number).release(entry);
     }
 

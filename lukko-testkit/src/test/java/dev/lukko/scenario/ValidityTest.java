@@ -12,6 +12,7 @@ import dev.lukko.testkit.EntryPoint;
 import dev.lukko.testkit.FaultyNode.Fault;
 import dev.lukko.testkit.LockCall;
 import dev.lukko.testkit.LockCall.Outcome;
+import dev.lukko.testkit.SoleFleet;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -113,15 +114,15 @@ class ValidityTest {
     @CsvSource({"195, GRANTED", "196, EXHAUSTED"})
     void timeOfTheSecondQuestionForTheTokenCountsToo(long elapsed, Outcome expected) {
       rig.main(builder -> builder.nodeTimeout(ms(1_000)));
-      rig.store(1)
-          .grant(
+      SoleFleet.admittedGrant(
+              rig.store(1),
               new GrantRequest(
                   LockEntry.exclusive(List.of(Rig.R), "earlier"), 1, rig.time.wallMicros() + 50))
           .toCompletableFuture()
           .join();
       rig.time.advance(ms(1));
-      rig.store(1)
-          .grant(
+      SoleFleet.admittedGrant(
+              rig.store(1),
               new GrantRequest(
                   LockEntry.exclusive(List.of(Rig.R), "earlier"),
                   1,

@@ -16,6 +16,7 @@ import dev.lukko.testkit.FaultyNode;
 import dev.lukko.testkit.FaultyNode.Fault;
 import dev.lukko.testkit.LockCall;
 import dev.lukko.testkit.LockCall.Outcome;
+import dev.lukko.testkit.SoleFleet;
 import java.util.List;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -78,7 +79,8 @@ class WaitBudgetTest {
     void isOverrunByNoMoreThanOneNodeTimeoutWhenTheTokenNeedsASecondQuestion(
         EntryPoint entryPoint) {
       LockEntry former = new LockEntry(List.of(Rig.R), "former", false);
-      rig.store(1).grant(new GrantRequest(former, 1_000, GrantRequest.MAX_COUNTER / 4, null));
+      SoleFleet.admittedGrant(
+          rig.store(1), new GrantRequest(former, 1_000, GrantRequest.MAX_COUNTER / 4, null));
       rig.store(1).release(former);
       rig.node(1).fault(Fault.HOLD_REPLIES);
       rig.node(2).fault(Fault.HOLD_REPLIES);

@@ -1,5 +1,7 @@
 package dev.lukko.cli.doctor;
 
+import dev.lukko.spi.FleetMemory;
+import dev.lukko.spi.FleetRecord;
 import dev.lukko.spi.NodeStatus;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -45,6 +47,7 @@ public record Diagnosis(List<NodeReport> nodes, List<Finding> findings, String l
                     + " nodes",
                 "use servers of their own, or the cluster as the only node"));
       }
+      all.addAll(otherFleets(report, reports.size()));
       nodes.add(new NodeReport(report.node(), report.status(), report.sections(), all));
     }
     List<Finding> findings = new ArrayList<>();
@@ -64,6 +67,29 @@ public record Diagnosis(List<NodeReport> nodes, List<Finding> findings, String l
               "add a node, or take one away"));
     }
     return new Diagnosis(nodes, findings, leastRights);
+  }
+
+  /** What a server has to do with fleets of another size than the nodes that are asked. */
+  private static List<Finding> otherFleets(NodeReport report, int size) {
+    FleetMemory memory = report.status().memory();
+    List<Finding> findings = new ArrayList<>();
+    for (FleetRecord record : memory == null ? List.<FleetRecord>of() : memory.records()) {
+      if (record.size() != size) {
+        findings.add(
+            Finding.warning(
+                "serves "
+                    + record.describe()
+                    + ", and "
+                    + size
+                    + (size == 1 ? " is asked" : " are asked")
+                    + " here",
+                "clients that list different nodes do not exclude each other",
+                "let all clients list the same nodes; if they do by now, remove the field \""
+                    + record.key()
+                    + "\" of the key of the fleets"));
+      }
+    }
+    return findings;
   }
 
   /** How many nodes must vote for the same lock. */

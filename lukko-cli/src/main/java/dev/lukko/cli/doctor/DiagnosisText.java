@@ -35,7 +35,7 @@ public final class DiagnosisText {
       case UNREACHABLE -> "unreachable";
       case UNFIT -> "unfit to vote";
       case QUARANTINED -> "does not vote yet";
-      case UNMARKED, RESTARTED -> "awaits admission";
+      case UNMARKED, RESTARTED, CHANGED -> "awaits admission";
       case VOTING -> node.isVoting() ? "votes" : "votes, and should not as it is";
     };
   }

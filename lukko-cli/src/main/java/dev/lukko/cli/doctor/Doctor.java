@@ -57,7 +57,8 @@ public final class Doctor {
       Patient patient = patients.get(i);
       CompletableFuture<NodeReport> report = new CompletableFuture<>();
       Thread thread =
-          new Thread(() -> examine(patient, deadlineNanos, report), "lukko-doctor-" + i);
+          new Thread(
+              () -> examine(patient, patients.size(), deadlineNanos, report), "lukko-doctor-" + i);
       thread.setDaemon(true);
       thread.start();
       reports.add(report);
@@ -90,11 +91,12 @@ public final class Doctor {
     return "no answer within " + Spans.show(timeout.toMillis());
   }
 
-  private void examine(Patient patient, long deadlineNanos, CompletableFuture<NodeReport> report) {
+  private void examine(
+      Patient patient, int nodes, long deadlineNanos, CompletableFuture<NodeReport> report) {
     try (RedisProbe probe = builder(timeout).probe(patient.url());
         RedisNode node = builder(timeout).connect(patient.url())) {
       Questions questions = new Questions(probe, deadlineNanos);
-      report.complete(report(patient, statusOf(node, questions.left()), questions));
+      report.complete(report(patient, statusOf(node, questions.left()).among(nodes), questions));
     } catch (LockException unreachable) {
       report.complete(NodeReport.unreachable(patient.name(), why(unreachable, deadlineNanos)));
     } catch (RuntimeException | Error failed) {

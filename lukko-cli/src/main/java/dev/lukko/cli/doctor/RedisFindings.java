@@ -58,9 +58,9 @@ final class RedisFindings {
                   "it does not vote until then, since it may have forgotten locks",
                   status.remaining().compareTo(maxTtl.plusSeconds(2)) > 0
                       ? "this is longer than any quarantine: its clock was set back; set it right,"
-                          + " or delete the marker so that clients decide anew"
+                          + " or delete the key of the fleets, so that clients decide anew"
                       : "wait; to spare it the next time, let it persist with appendfsync always"));
-      case UNMARKED, RESTARTED ->
+      case UNMARKED, RESTARTED, CHANGED ->
           findings.add(
               warning(
                   "awaits admission: " + status.describe(),

@@ -12,8 +12,8 @@ public enum RedisKeyFormat {
    * {@code lukko:{resource}} for the entry, {@code lukko:{resource}:token} for the counter, {@code
    * lukko:{resource}:line} for fair waiters, {@code lukko:{resource}:released} for the channel of
    * releases. A name that begins with a closing brace or a backslash is preceded by a backslash.
-   * The server's marker is {@code lukko:marker} with a control character (code 1) before its last
-   * word, which no resource can contain.
+   * The server's records of its fleets are at {@code lukko:fleets} with a control character (code
+   * 1) before its last word, which no resource can contain.
    */
   PREFIXED {
     @Override
@@ -29,8 +29,8 @@ public enum RedisKeyFormat {
     }
 
     @Override
-    public String marker() {
-      return "lukko:\u0001marker";
+    public String records() {
+      return "lukko:\u0001fleets";
     }
   },
 
@@ -38,7 +38,7 @@ public enum RedisKeyFormat {
    * The resource itself for the entry, as libraries for Redlock in other languages name it, so that
    * they and this one exclude each other. The counter, the line and the channel are named {@code
    * lukko:token:{tag}:resource}, {@code lukko:line:{tag}:resource} and {@code
-   * lukko:released:{tag}:resource}, the server's marker {@code lukko:marker}, all with a control
+   * lukko:released:{tag}:resource}, the server's records {@code lukko:fleets}, all with a control
    * character (code 1) behind {@code lukko}, which no resource can contain.
    */
   PLAIN {
@@ -53,8 +53,8 @@ public enum RedisKeyFormat {
     }
 
     @Override
-    public String marker() {
-      return "lukko\u0001:marker";
+    public String records() {
+      return "lukko\u0001:fleets";
     }
   };
 
@@ -64,8 +64,8 @@ public enum RedisKeyFormat {
   /** The key of something that is kept for the resource apart from the entry. */
   abstract String beside(String resource, String what);
 
-  /** The key of the marker, of which a server has one for each format. */
-  public abstract String marker();
+  /** The key of the records of the server's fleets, which are apart for each format. */
+  public abstract String records();
 
   public String line(String resource) {
     return beside(resource, "line");

@@ -204,7 +204,7 @@ public final class ClusterLink implements Link, RedisLink.Cluster {
     }
   }
 
-  /** A cluster has no marker, hence no admission. */
+  /** A cluster keeps no records, hence no admission. */
   @Override
   public @Nullable CompletableFuture<List<Object>> sendTo(String run, ScriptCall call) {
     return null;
@@ -238,8 +238,8 @@ public final class ClusterLink implements Link, RedisLink.Cluster {
   }
 
   @Override
-  public NodeStatus statusOf(String marker, long serverMillis) {
-    return any().statusOf(marker, serverMillis);
+  public NodeStatus statusOf(String key, String seen, String record, long serverMillis) {
+    return any().statusOf(key, seen, record, serverMillis);
   }
 
   private RedisLink any() {

@@ -23,8 +23,8 @@ public interface Link {
   /** Looks at the server; never fails. */
   CompletableFuture<NodeStatus> status();
 
-  /** What a marker means at the server that is connected. */
-  NodeStatus statusOf(String marker, long serverMillis);
+  /** What a record means at the server that is connected, if something else of it was seen. */
+  NodeStatus statusOf(String key, String seen, String record, long serverMillis);
 
   boolean isConnected();
 

@@ -13,10 +13,10 @@ import java.util.concurrent.CompletableFuture;
  * What a link tells of its server's right to vote.
  *
  * @param wanders whether the address may lead to another server than before
- * @param markerKey where the server's marker is
+ * @param recordsKey where the server's records are
  * @param timeout how long the server has to answer
  */
-record LinkStatus(boolean wanders, String markerKey, Duration timeout) {
+record LinkStatus(boolean wanders, String recordsKey, Duration timeout) {
   private static final String FAILOVER =
       "its address comes from Sentinel: a failover promotes a replica that may lack the latest"
           + " locks, and two may then hold the same lock; a quorum of independent servers has no"
@@ -25,7 +25,7 @@ record LinkStatus(boolean wanders, String markerKey, Duration timeout) {
   /** Asks the server; never fails. */
   CompletableFuture<NodeStatus> ask(Wire current) {
     return current
-        .survey(markerKey, timeout)
+        .survey(recordsKey, timeout)
         .thenApply(survey -> warned(Standing.of(survey, Known.NOBODY))) // one wire, one server
         .exceptionally(error -> without(Faults.ofRequest(error)));
   }
@@ -48,6 +48,7 @@ record LinkStatus(boolean wanders, String markerKey, Duration timeout) {
         status.detail(),
         status.remaining(),
         warnings,
-        status.traits());
+        status.traits(),
+        status.memory());
   }
 }

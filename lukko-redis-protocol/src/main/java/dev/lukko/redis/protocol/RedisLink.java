@@ -50,7 +50,7 @@ public final class RedisLink implements Link {
   private final boolean wanders;
   private final @Nullable Cluster cluster;
   private final String name;
-  private final String markerKey;
+  private final String recordsKey;
   private final Duration connectTimeout;
   private final Duration commandTimeout;
   private final Scheduler timers;
@@ -87,7 +87,7 @@ public final class RedisLink implements Link {
       @Nullable Cluster cluster,
       Scheduler timers,
       String name,
-      String markerKey,
+      String recordsKey,
       Duration connectTimeout,
       Duration commandTimeout) {
     this.connector = connector;
@@ -95,13 +95,13 @@ public final class RedisLink implements Link {
     this.cluster = cluster;
     this.timers = timers;
     this.name = name;
-    this.markerKey = markerKey;
+    this.recordsKey = recordsKey;
     this.connectTimeout = connectTimeout;
     this.commandTimeout = commandTimeout;
-    standing = new LinkStatus(wanders, markerKey, commandTimeout);
+    standing = new LinkStatus(wanders, recordsKey, commandTimeout);
     outage = new Outage(name, timers);
     replacement =
-        new Replacement(lock, connector, timers, markerKey, connectTimeout, commandTimeout);
+        new Replacement(lock, connector, timers, recordsKey, connectTimeout, commandTimeout);
     releases = new LinkReleases(lock, end, () -> wire, timers, cluster);
     lastReleases = new LastReleases(lock, end, releases, unshared, this::connect, timers, name);
   }
@@ -216,7 +216,7 @@ public final class RedisLink implements Link {
       Wire examined = fresh;
       var unused =
           fresh
-              .survey(markerKey, connectTimeout)
+              .survey(recordsKey, connectTimeout)
               .whenCompleteAsync(
                   (survey, fault) -> onSurveyed(examined, survey, fault), timers::execute);
     }
@@ -355,12 +355,12 @@ public final class RedisLink implements Link {
   }
 
   @Override
-  public NodeStatus statusOf(String marker, long serverMillis) {
+  public NodeStatus statusOf(String key, String seen, String record, long serverMillis) {
     Wire current = wire;
     ServerFacts server = current == null ? null : current.server();
     return server == null
         ? NodeStatus.unreachable(down.detail())
-        : Standing.ofMarker(server, marker, serverMillis);
+        : Standing.ofRecord(server, key, seen, record, serverMillis);
   }
 
   /**

@@ -22,7 +22,7 @@ final class Replacement {
   private final ReentrantLock lock;
   private final Connector connector;
   private final Scheduler timers;
-  private final String markerKey;
+  private final String recordsKey;
   private final Duration connectTimeout;
   private final Duration commandTimeout;
 
@@ -34,13 +34,13 @@ final class Replacement {
       ReentrantLock lock,
       Connector connector,
       Scheduler timers,
-      String markerKey,
+      String recordsKey,
       Duration connectTimeout,
       Duration commandTimeout) {
     this.lock = lock;
     this.connector = connector;
     this.timers = timers;
-    this.markerKey = markerKey;
+    this.recordsKey = recordsKey;
     this.connectTimeout = connectTimeout;
     this.commandTimeout = commandTimeout;
   }
@@ -76,7 +76,7 @@ final class Replacement {
     Wire fresh = new Wire(connection, timers, commandTimeout);
     var unused =
         fresh
-            .survey(markerKey, connectTimeout)
+            .survey(recordsKey, connectTimeout)
             .whenCompleteAsync((survey, error) -> done(fresh, survey, user), timers::execute);
   }
 

@@ -28,7 +28,7 @@ final class Replies {
   /**
    * A grant's reply.
    *
-   * @param statusOf makes a status from a marker and the server's time in milliseconds
+   * @param statusOf makes a status from a record and the server's time in milliseconds
    */
   static GrantReply grant(
       List<Object> reply, String[] keys, BiFunction<String, Long, NodeStatus> statusOf) {
@@ -52,10 +52,15 @@ final class Replies {
     return code == OTHER ? new ConfirmReply.Higher(number(reply, 1)) : new ConfirmReply.NotHeld();
   }
 
-  static ExtendReply extend(List<Object> reply, String[] keys) {
+  /** An extension's or a repair's reply; see {@link #grant}. */
+  static ExtendReply extend(
+      List<Object> reply, String[] keys, BiFunction<String, Long, NodeStatus> statusOf) {
     long code = number(reply, 0);
     if (code == YES) {
       return new ExtendReply.Extended();
+    }
+    if (code == NOT_VOTING) {
+      return new NotVoting(statusOf.apply(text(reply, 1), number(reply, 2)));
     }
     return code == OTHER
         ? new ExtendReply.HeldByOther(holder(reply, keys))

@@ -14,14 +14,14 @@ import java.util.Locale;
  * give.
  */
 public enum Script {
-  GRANT("marker.lua", "line.lua"),
+  GRANT("fleet.lua", "line.lua"),
   CONFIRM,
-  EXTEND,
+  EXTEND("fleet.lua"),
   REPAIR,
   RELEASE,
   INSPECT,
   LEAVE,
-  ADMIT("marker.lua");
+  ADMIT;
 
   private final String text;
   private final String digest;

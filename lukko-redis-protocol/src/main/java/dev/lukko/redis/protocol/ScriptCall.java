@@ -17,7 +17,7 @@ public final class ScriptCall {
   private final String owner;
   private final String[] keys;
   private final String[] arguments;
-  private final @Nullable String marker;
+  private final @Nullable String directory;
   private final int filled;
   private final UnaryOperator<String> filling;
   private final ReentrantLock lock = new ReentrantLock();
@@ -26,7 +26,7 @@ public final class ScriptCall {
   private volatile @Nullable Wire sentOn;
   private volatile boolean answered;
 
-  /** A request that needs no marker. */
+  /** A request that needs no record. */
   public ScriptCall(Script script, String owner, String[] keys, String... arguments) {
     this(script, owner, null, 0, run -> run, keys, arguments);
   }
@@ -34,14 +34,14 @@ public final class ScriptCall {
   private ScriptCall(
       Script script,
       String owner,
-      @Nullable String marker,
+      @Nullable String directory,
       int filled,
       UnaryOperator<String> filling,
       String[] keys,
       String[] arguments) {
     this.script = script;
     this.owner = owner;
-    this.marker = marker;
+    this.directory = directory;
     this.filled = filled;
     this.filling = filling;
     this.keys = keys;
@@ -49,21 +49,23 @@ public final class ScriptCall {
   }
 
   /**
-   * A request of which the script looks at the marker, if the server has one.
+   * A request of which the script compares the server's record with what was seen, if the server
+   * keeps records.
    *
-   * @param marker the key of the marker
-   * @param filled which argument depends on the run of the server, which only the connection knows
-   * @param filling makes the argument of the run
+   * @param directory the key of the records
+   * @param filled which argument says what the record must be; it depends on the run of the server,
+   *     which only the connection knows
+   * @param filling makes the argument of the id of the run
    */
-  public static ScriptCall onMarker(
+  public static ScriptCall onRecord(
       Script script,
       String owner,
-      String marker,
+      String directory,
       int filled,
       UnaryOperator<String> filling,
       String[] keys,
       String... arguments) {
-    return new ScriptCall(script, owner, marker, filled, filling, keys, arguments);
+    return new ScriptCall(script, owner, directory, filled, filling, keys, arguments);
   }
 
   /** The same release, of an entry that may be at the server. */
@@ -113,24 +115,24 @@ public final class ScriptCall {
   /**
    * What goes to a server.
    *
-   * @param run the run of the server, or empty if it has no marker
+   * @param run the id of the run of the server, or empty if it keeps no records
    */
   public String[] keys(String run) {
-    if (marker == null || run.isEmpty()) {
+    if (directory == null || run.isEmpty()) {
       return keys;
     }
     String[] all = Arrays.copyOf(keys, keys.length + 1);
-    all[keys.length] = marker;
+    all[keys.length] = directory;
     return all;
   }
 
   /**
    * What goes to a server.
    *
-   * @param run the run of the server, or empty if it has no marker
+   * @param run the id of the run of the server, or empty if it keeps no records
    */
   public String[] arguments(String run) {
-    if (marker == null || run.isEmpty()) {
+    if (directory == null || run.isEmpty()) {
       return arguments;
     }
     String[] all = arguments.clone();

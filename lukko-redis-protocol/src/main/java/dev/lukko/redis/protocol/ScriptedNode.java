@@ -5,6 +5,9 @@ import dev.lukko.spi.Capability;
 import dev.lukko.spi.ConfirmReply;
 import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.FairTicket;
+import dev.lukko.spi.FleetChange;
+import dev.lukko.spi.FleetMemory;
+import dev.lukko.spi.FleetRecord;
 import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.Inspection;
@@ -25,6 +28,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -35,6 +39,12 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe. Stages complete in a thread of the driver.
  */
 public final class ScriptedNode implements LockNode {
+  /** Behind what was seen of a record, where there is nothing to wait for. */
+  private static final String VOTING = " 0 " + FleetRecord.VOTING;
+
+  /** Stands in a grant for a record that nobody has seen; no server has it. */
+  private static final String NOTHING_SEEN = "-";
+
   private static final long CLOSE_MILLIS = 3_000;
   private static final long MAX_TTL_MILLIS = Duration.ofDays(36_500).toMillis();
 
@@ -99,7 +109,7 @@ public final class ScriptedNode implements LockNode {
                   replyOf(
                       list,
                       error,
-                      sent -> Replies.grant(sent, call.keys(), link::statusOf),
+                      sent -> Replies.grant(sent, call.keys(), statusOf(entry)),
                       fault -> fault);
               if (reply instanceof GrantReply.Granted) {
                 open.livesFor(request.ttlMillis());
@@ -113,34 +123,53 @@ public final class ScriptedNode implements LockNode {
   private ScriptCall grantCall(GrantRequest request) {
     LockEntry entry = request.entry();
     FairTicket ticket = request.ticket();
+    String seen = entry.seen().isEmpty() ? NOTHING_SEEN : entry.seen();
     String ttl = Long.toString(storable(request.ttlMillis()));
     String proposal = Long.toString(request.proposal());
     String keep = Long.toString(keepMillis(request.ttlMillis()));
     if (isCommon(entry) && ticket == null) {
-      return ScriptCall.onMarker(
+      return ScriptCall.onRecord(
           Script.GRANT,
           entry.owner(),
-          format.marker(),
+          format.records(),
           1,
-          Marker::voting,
+          run -> seen + " " + run + VOTING,
           commonKeys(entry),
           entry.owner(),
-          "", // for the marker
+          "", // for the record
           ttl,
           proposal,
-          keep);
+          keep,
+          fieldOf(seen));
     }
     List<String> keys = keys(entry);
     List<String> arguments = arguments(entry);
-    arguments.addAll(List.of("", ttl, proposal, keep)); // the first for the run of the server
+    arguments.addAll(List.of("", ttl, proposal, keep)); // the first for the record
     if (ticket != null) {
       entry.resources().forEach(resource -> keys.add(format.line(resource)));
       arguments.add(ticket.waiter());
       arguments.add(Long.toString(ticket.order()));
       arguments.add(Long.toString(ticket.leaseMillis()));
     }
-    return ScriptCall.onMarker(
-        Script.GRANT, entry.owner(), format.marker(), 3, run -> run, array(keys), array(arguments));
+    return ScriptCall.onRecord(
+        Script.GRANT,
+        entry.owner(),
+        format.records(),
+        3,
+        run -> seen + " " + run,
+        array(keys),
+        array(arguments));
+  }
+
+  /** Under which field a server keeps the record of which this was seen: its first two words. */
+  private static String fieldOf(String seen) {
+    int second = seen.indexOf(' ', seen.indexOf(' ') + 1);
+    return second < 0 ? seen : seen.substring(0, second);
+  }
+
+  private BiFunction<String, Long, NodeStatus> statusOf(LockEntry entry) {
+    String seen = entry.seen();
+    return (record, millis) -> link.statusOf(fieldOf(seen), seen, record, millis);
   }
 
   /** Whether the scripts have a short form for it. */
@@ -164,16 +193,40 @@ public final class ScriptedNode implements LockNode {
   public CompletionStage<ExtendReply> extend(LockEntry entry, long ttlMillis) {
     String ttl = Long.toString(storable(ttlMillis));
     String keep = Long.toString(keepMillis(ttlMillis));
-    ScriptCall call =
-        isCommon(entry)
-            ? new ScriptCall(
-                Script.EXTEND, entry.owner(), commonKeys(entry), entry.owner(), ttl, keep)
-            : call(Script.EXTEND, entry, ttl, keep);
+    String seen = entry.seen();
+    ScriptCall call;
+    if (isCommon(entry)) {
+      call =
+          ScriptCall.onRecord(
+              Script.EXTEND,
+              entry.owner(),
+              format.records(),
+              3,
+              run -> seen.isEmpty() ? "" : seen + " " + run + VOTING,
+              commonKeys(entry),
+              entry.owner(),
+              ttl,
+              keep,
+              "", // for the record
+              fieldOf(seen));
+    } else {
+      List<String> arguments = arguments(entry);
+      arguments.addAll(List.of(ttl, keep, "")); // the last for the record
+      call =
+          ScriptCall.onRecord(
+              Script.EXTEND,
+              entry.owner(),
+              format.records(),
+              5,
+              run -> seen.isEmpty() ? "" : seen + " " + run,
+              array(keys(entry)),
+              array(arguments));
+    }
     link.noteTtl(ttlMillis);
     return reply(
         link.send(call),
         list -> {
-          ExtendReply reply = Replies.extend(list, call.keys());
+          ExtendReply reply = Replies.extend(list, call.keys(), statusOf(entry));
           OpenEntry open = entries.get(entry);
           if (reply instanceof ExtendReply.Missing) {
             entries.missing(entry, Replies.missingAtMillis(list), ttlMillis);
@@ -203,7 +256,7 @@ public final class ScriptedNode implements LockNode {
         link.send(call),
         list -> {
           open.livesFor(ttlMillis);
-          return Replies.extend(list, call.keys());
+          return Replies.extend(list, call.keys(), statusOf(entry));
         },
         fault -> fault);
   }
@@ -244,14 +297,36 @@ public final class ScriptedNode implements LockNode {
   }
 
   @Override
-  public CompletionStage<NodeStatus> admit(NodeStatus seen, long quarantineMillis) {
+  public CompletionStage<NodeStatus> admit(NodeStatus seen, FleetChange change) {
+    FleetMemory memory = seen.memory();
     String run = seen.identity().orElse("");
-    String[] marker = {format.marker()};
-    String state = seen.state() == NodeStatus.State.RESTARTED ? Marker.RESTARTED : Marker.UNMARKED;
+    if (memory == null) {
+      return status();
+    }
+    FleetRecord record = change.record();
+    boolean asWritten = change.quarantineMillis() == FleetChange.AS_WRITTEN;
+    List<String> arguments =
+        new ArrayList<>(
+            List.of(
+                "",
+                "",
+                "0",
+                record.key(),
+                record.ofRun(),
+                (asWritten ? record.fromMillis() + " " : "") + record.why(),
+                Long.toString(change.quarantineMillis()),
+                Integer.toString(memory.directory().size())));
+    memory
+        .directory()
+        .forEach(
+            (field, text) -> {
+              arguments.add(field);
+              arguments.add(text);
+            });
+    arguments.addAll(change.dropped());
     ScriptCall call =
-        new ScriptCall(
-            Script.ADMIT, "", marker, "", "", "0", run, state, Long.toString(quarantineMillis));
-    CompletableFuture<List<Object>> sent = seen.awaitsAdmission() ? link.sendTo(run, call) : null;
+        new ScriptCall(Script.ADMIT, "", new String[] {format.records()}, array(arguments));
+    CompletableFuture<List<Object>> sent = link.sendTo(run, call);
     return sent == null
         ? status()
         : sent.handle((done, error) -> done).thenCompose(done -> status());
@@ -334,10 +409,10 @@ public final class ScriptedNode implements LockNode {
 
   /**
    * Sends one request the whole way that finds nothing and changes nothing: the release of an owner
-   * that holds nothing, at the key that every user of locks may read.
+   * that holds nothing, at a key that every user of locks may read and that is never there.
    */
   public CompletableFuture<Void> warmUp() {
-    String[] key = {format.marker()};
+    String[] key = {format.records() + ":none"};
     ScriptCall call = new ScriptCall(Script.RELEASE, "", key, "nobody", format.channel("nobody"));
     CompletableFuture<Void> answered = new CompletableFuture<>();
     var unused = link.send(call).whenComplete((list, error) -> answered.complete(null));

@@ -1,6 +1,7 @@
 package dev.lukko.redis.protocol;
 
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +19,7 @@ public interface ServerConnection {
   /**
    * Sends a script's call.
    *
-   * @param run the run of the server, or empty if it has no marker
+   * @param run the id of the run of the server, or empty if it keeps no records
    * @param withText whether the script's text goes along, or its digest only
    * @param then gets the reply, in a list of one if it is none, or the failure; may be called in
    *     any thread, and once
@@ -35,8 +36,8 @@ public interface ServerConnection {
   /** A setting of the server; null if it has none of that name. */
   CompletableFuture<@Nullable String> setting(String name);
 
-  /** The text at a key; null if there is none. */
-  CompletableFuture<@Nullable String> get(String key);
+  /** The fields of a hash and their texts; empty if there is none. */
+  CompletableFuture<Map<String, String>> hash(String key);
 
   /** The server's time: seconds and microseconds. */
   CompletableFuture<List<String>> time();

@@ -1,5 +1,7 @@
 package dev.lukko.redis.protocol;
 
+import dev.lukko.spi.FleetMemory;
+import dev.lukko.spi.FleetRecord;
 import dev.lukko.spi.NodeStatus;
 import dev.lukko.spi.NodeStatus.State;
 import dev.lukko.spi.NodeStatus.Trait;
@@ -7,7 +9,10 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** Judges from a {@link Survey} whether a server may vote. Pure. */
 final class Standing {
@@ -35,37 +40,56 @@ final class Standing {
           Duration.ZERO);
     }
     if (facts.clusterMember()) {
-      return status(facts, State.VOTING, "", Duration.ZERO); // no key for a marker in every slot
+      return status(facts, State.VOTING, "", Duration.ZERO); // no key for records in every slot
     }
-    String marker = survey.marker();
-    return marker == null
-        ? status(facts, State.UNREACHABLE, survey.markerTrouble(), Duration.ZERO)
-        : ofMarker(facts, marker, survey.serverMillis());
+    SortedMap<String, String> records = survey.records();
+    return records == null
+        ? status(facts, State.UNREACHABLE, survey.trouble(), Duration.ZERO)
+        : NodeStatus.remembering(
+            facts.run(),
+            facts.warnings(),
+            traits(facts),
+            memory(facts, records, survey.serverMillis()));
   }
 
   /**
-   * The status that follows from a marker.
+   * The status that follows from the record that a script has found, which was not what its client
+   * has seen, or names a later time.
    *
-   * @param text the marker, empty if there is none
+   * @param key the key of the record
+   * @param seen what the client has seen of it
+   * @param text the record, empty if there is none
    * @param serverMillis the server's time
    */
-  static NodeStatus ofMarker(ServerFacts facts, String text, long serverMillis) {
-    Marker marker = Marker.read(text, facts.run(), serverMillis);
-    String detail =
-        switch (marker.state()) {
-          case UNMARKED -> "it is new, or has forgotten everything; up since " + facts.startedAt();
-          case RESTARTED -> "at " + facts.startedAt() + "; it may have forgotten the latest";
-          case QUARANTINED ->
-              marker.why().equals(Marker.RESTARTED)
-                  ? "restarted at " + facts.startedAt()
-                  : "it had forgotten everything; up since " + facts.startedAt();
-          case VOTING, UNFIT, UNREACHABLE -> "";
-        };
-    return status(facts, marker.state(), detail, marker.remaining());
+  static NodeStatus ofRecord(
+      ServerFacts facts, String key, String seen, String text, long serverMillis) {
+    SortedMap<String, String> records = new TreeMap<>();
+    if (!text.isEmpty()) {
+      records.put(key, text);
+    }
+    NodeStatus status =
+        NodeStatus.remembering(
+                facts.run(), facts.warnings(), traits(facts), memory(facts, records, serverMillis))
+            .in(key);
+    boolean same = text.startsWith(seen + " ");
+    return status.state() == State.VOTING || (status.state() == State.QUARANTINED && !same)
+        ? status.with(State.CHANGED, "", Duration.ZERO)
+        : status;
+  }
+
+  private static FleetMemory memory(
+      ServerFacts facts, SortedMap<String, String> records, long serverMillis) {
+    return new FleetMemory(
+        FleetRecord.idOf(facts.run()), records, serverMillis, facts.startedAt().toString());
   }
 
   private static NodeStatus status(
       ServerFacts facts, State state, String detail, Duration remaining) {
+    return new NodeStatus(
+        state, Optional.of(facts.run()), detail, remaining, facts.warnings(), traits(facts));
+  }
+
+  private static Set<Trait> traits(ServerFacts facts) {
     Set<Trait> traits = EnumSet.noneOf(Trait.class);
     if (facts.clusterMember()) {
       traits.add(Trait.CLUSTER_MEMBER);
@@ -73,8 +97,7 @@ final class Standing {
     if (facts.forgetful()) {
       traits.add(Trait.FORGETFUL);
     }
-    return new NodeStatus(
-        state, Optional.of(facts.run()), detail, remaining, facts.warnings(), traits);
+    return traits;
   }
 
   /**
@@ -88,7 +111,7 @@ final class Standing {
 
     /**
      * Whether a server with another run is not the known one after a restart: it was up while that
-     * one answered. One that has the known one's marker has its data, and counts as restarted.
+     * one answered. One that has the known one's record has its data, and counts as restarted.
      */
     boolean isAnotherServer(Survey survey) {
       ServerFacts facts = survey.facts();
@@ -97,8 +120,15 @@ final class Standing {
       }
       long startedNanos =
           survey.atNanos() - TimeUnit.SECONDS.toNanos(facts.uptimeSeconds()) + UPTIME_ERROR_NANOS;
-      String marker = survey.marker();
-      return startedNanos - aliveNanos < 0 && (marker == null || !Marker.isOfRun(marker, run));
+      return startedNanos - aliveNanos < 0 && !hasDataOf(survey.records());
+    }
+
+    private boolean hasDataOf(@Nullable SortedMap<String, String> records) {
+      String former = FleetRecord.idOf(run);
+      return records != null
+          && records.values().stream()
+              .flatMap(text -> FleetRecord.parse(text).stream())
+              .anyMatch(record -> record.run().equals(former));
     }
   }
 }

@@ -3,47 +3,50 @@ package dev.lukko.redis.protocol;
 import dev.lukko.spi.Failed;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One look at a server: who it is, and what its marker says. All questions go out at once.
+ * One look at a server: who it is, and what its records say. All questions go out at once.
  *
  * @param facts what the server tells of itself
- * @param marker the marker's text, empty if there is none, null if it could not be read
- * @param markerTrouble why the marker could not be read, or empty
+ * @param records the records' texts by their fields, null if they could not be read
+ * @param trouble why the records could not be read, or empty
  * @param serverMillis the server's time
  * @param atNanos when the answers were there, on this process's monotonic clock
  */
 record Survey(
     ServerFacts facts,
-    @Nullable String marker,
-    String markerTrouble,
+    @Nullable SortedMap<String, String> records,
+    String trouble,
     long serverMillis,
     long atNanos) {
 
   /** Asks; fails as the question for the server's identity fails. */
-  static CompletableFuture<Survey> of(ServerConnection connection, String markerKey) {
+  static CompletableFuture<Survey> of(ServerConnection connection, String recordsKey) {
     CompletableFuture<String> info = connection.info();
     CompletableFuture<@Nullable String> save = setting(connection, "save");
     CompletableFuture<@Nullable String> appendfsync = setting(connection, "appendfsync");
-    CompletableFuture<Reading> marker = reading(connection.get(markerKey));
-    CompletableFuture<Reading> time = reading(connection.time().thenApply(Survey::millis));
-    return CompletableFuture.allOf(info, save, appendfsync, marker, time)
+    CompletableFuture<Reading<Map<String, String>>> records = reading(connection.hash(recordsKey));
+    CompletableFuture<Reading<Long>> time = reading(connection.time().thenApply(Survey::millis));
+    return CompletableFuture.allOf(info, save, appendfsync, records, time)
         .thenApply(
             done -> {
               ServerFacts facts =
                   ServerFacts.of(
                       String.valueOf(info.join()), save.join(), appendfsync.join(), Instant.now());
-              String trouble = marker.join().trouble() + time.join().trouble();
-              String text = marker.join().text();
-              String millis = time.join().text();
+              String trouble = records.join().trouble() + time.join().trouble();
+              Map<String, String> found = records.join().value();
+              Long millis = time.join().value();
               return new Survey(
                   facts,
-                  !trouble.isEmpty() ? null : text == null ? "" : text,
+                  found == null || millis == null ? null : new TreeMap<>(found),
                   trouble,
-                  millis == null ? 0 : Long.parseLong(millis),
+                  millis == null ? 0 : millis,
                   System.nanoTime());
             });
   }
@@ -54,17 +57,17 @@ record Survey(
     return connection.setting(name).handle((found, error) -> error == null ? found : null);
   }
 
-  private static CompletableFuture<Reading> reading(CompletionStage<@Nullable String> question) {
+  private static <T> CompletableFuture<Reading<T>> reading(CompletionStage<T> question) {
     return question
         .handle(
-            (text, error) ->
+            (value, error) ->
                 error == null
-                    ? new Reading(text, "")
-                    : new Reading(null, Faults.ofRequest(error).detail()))
+                    ? new Reading<T>(value, "")
+                    : new Reading<T>(null, Faults.ofRequest(error).detail()))
         .toCompletableFuture();
   }
 
-  private static String millis(List<String> secondsAndMicros) {
+  private static long millis(List<String> secondsAndMicros) {
     if (secondsAndMicros.size() != 2
         || !secondsAndMicros.get(0).matches("[0-9]{1,12}")
         || !secondsAndMicros.get(1).matches("[0-9]{1,6}")) {
@@ -72,8 +75,8 @@ record Survey(
     }
     long seconds = Long.parseLong(secondsAndMicros.get(0));
     long micros = Long.parseLong(secondsAndMicros.get(1));
-    return Long.toString(seconds * 1_000 + micros / 1_000);
+    return seconds * 1_000 + micros / 1_000;
   }
 
-  private record Reading(@Nullable String text, String trouble) {}
+  private record Reading<T>(@Nullable T value, String trouble) {}
 }

@@ -1,6 +1,7 @@
 package dev.lukko.redis.protocol;
 
 import dev.lukko.spi.Failed;
+import dev.lukko.spi.FleetRecord;
 import dev.lukko.spi.Unknown;
 import dev.lukko.time.Scheduler;
 import dev.lukko.time.Scheduler.Timer;
@@ -39,6 +40,7 @@ public final class Wire {
   private volatile @Nullable Silence silence;
   private volatile @Nullable ServerFacts server;
   private volatile boolean textOnly; // this user or server has no EVALSHA
+  private volatile String run = "";
 
   public Wire(ServerConnection connection, Scheduler timers, Duration commandTimeout) {
     this.connection = connection;
@@ -46,12 +48,12 @@ public final class Wire {
     this.commandTimeout = commandTimeout;
   }
 
-  /** Looks at the server at the other end; the first look also says whom the marker must name. */
-  public CompletableFuture<Survey> survey(String markerKey, Duration timeout) {
+  /** Looks at the server at the other end; the first look also says whether it keeps records. */
+  public CompletableFuture<Survey> survey(String recordsKey, Duration timeout) {
     CompletableFuture<Survey> result = new CompletableFuture<>();
     try {
       Timer expiry = startTimer(result, timeout);
-      Survey.of(connection, markerKey)
+      Survey.of(connection, recordsKey)
           .whenComplete(
               (survey, error) -> {
                 expiry.cancel();
@@ -61,6 +63,8 @@ public final class Wire {
                 } else {
                   lastReplyNanos = survey.atNanos();
                   server = survey.facts();
+                  run =
+                      survey.facts().clusterMember() ? "" : FleetRecord.idOf(survey.facts().run());
                   result.complete(survey);
                 }
               });
@@ -75,10 +79,9 @@ public final class Wire {
     return server;
   }
 
-  /** The run that the marker must name; empty if the server has no marker. */
+  /** The id of the run of the server; empty if it keeps no records. */
   private String run() {
-    ServerFacts facts = server;
-    return facts == null || facts.clusterMember() ? "" : facts.run();
+    return run;
   }
 
   /** When the server last answered, on the monotonic clock. */

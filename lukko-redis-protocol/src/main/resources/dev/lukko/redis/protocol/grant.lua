@@ -1,26 +1,26 @@
 -- Grants the entry and raises the counters, unless somebody else is in the way. A reader gets the
 -- counters' number as it is if a reader was the last to be given it.
 --
--- KEYS     entries, counters, lines if the request queues, the marker if there is a run to check
--- ARGV     1 owner, 2 mode, 3 n, 4 run of the server or empty, 5 ttl ms, 6 proposal, 7 retention of
+-- KEYS     entries, counters, lines if the request queues, the records if there are any to check
+-- ARGV     1 owner, 2 mode, 3 n, 4 what was seen of the record, or empty, 5 ttl ms, 6 proposal, 7 retention of
 --          the counters in ms, at least ttl; and if the request queues, 8 waiter, 9 order, 10 lease
 --          of the place in ms
 -- returns  { 1, counter }                                             granted
 --          { 0, highest counter, index, kind, holder, remaining ms }  refused, nothing changed but
 --                                                                     the place in the line
---          { 3, marker, now ms }                                      may not vote, nothing changed
+--          { 3, record, now ms }                                      may not vote, nothing changed
 --          an error COUNTER                                           nothing changed
 
-local run, ttl, proposal = ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
+local seen, ttl, proposal = ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
 local retention = tonumber(ARGV[7])
 local waiter, order, lease = ARGV[8], tonumber(ARGV[9]), tonumber(ARGV[10])
 
-local marker
-if run ~= '' then
+local record
+if seen ~= '' then
   local state
-  state, marker = standing(KEYS[#KEYS], run)
+  state, record = standing(KEYS[#KEYS], seen)
   if state ~= 'voting' then
-    return { 3, marker, now }
+    return { 3, record, now }
   end
 end
 local highest, failure, joinable = highest_counter()
@@ -56,8 +56,9 @@ end
 if counter > MAX_COUNTER then
   return redis.error_reply('COUNTER ' .. KEYS[resources + 1] .. ' has reached its end, 2^53-1')
 end
-if run ~= '' and marker ~= run .. ' 0 voting' then
-  redis.call('SET', KEYS[#KEYS], run .. ' 0 voting') -- its quarantine is over
+if seen ~= '' and record ~= seen .. ' 0 voting' then
+  -- its quarantine is over
+  redis.call('HSET', KEYS[#KEYS], string.match(seen, '^%S+ %S+'), seen .. ' 0 voting')
 end
 -- Counters first: if the server refuses a write half-way, a raised counter alone does no harm.
 for i = 1, resources do

@@ -3,15 +3,15 @@
 -- in all that they answer. (Most of the time of a script goes into calls and into making the
 -- functions that follow: see docs/internals/decisions.md.)
 --
--- KEYS     entry, counter, the marker if there is one to check
--- ARGV     1 owner, 2 what the marker must be, or empty, 3 ttl ms, 4 proposal, 5 retention of the
---          counter in ms
+-- KEYS     entry, counter, the records if there are any to check
+-- ARGV     1 owner, 2 what the record must be, or empty, 3 ttl ms, 4 proposal, 5 retention of the
+--          counter in ms, 6 the field of the record
 -- returns  the proposal as a text if it was granted and the counter is the proposal now;
 --          otherwise as below
 local ARGV, KEYS = ARGV, KEYS
-if #ARGV == 5 then
+if #ARGV == 6 then
   local call, pcall = redis.call, redis.pcall
-  if ARGV[2] == '' or pcall('GET', KEYS[3]) == ARGV[2] then
+  if ARGV[2] == '' or pcall('HGET', KEYS[3], ARGV[6]) == ARGV[2] then
     local counter = pcall('GET', KEYS[2]) or '0'
     if type(counter) == 'string' and #counter <= 16 and string.find(counter, '^%d+$')
       and tonumber(counter) < tonumber(ARGV[4]) then
@@ -26,8 +26,7 @@ if #ARGV == 5 then
       end
     end
   end
-  ARGV = {
-    ARGV[1], 'exclusive', '1', string.match(ARGV[2], '^%w*'), ARGV[3], ARGV[4], ARGV[5],
-  }
+  local seen = string.gsub(ARGV[2], ' 0 voting$', '')
+  ARGV = { ARGV[1], 'exclusive', '1', seen, ARGV[3], ARGV[4], ARGV[5] }
 end
 

@@ -28,6 +28,9 @@ public final class PretendedServer implements AutoCloseable {
           + "run_id:5c21b7ed00000000000000000000000000000000\r\nuptime_in_seconds:60\r\n"
           + "role:master\r\ncluster_enabled:0\r\naof_enabled:1\r\n";
 
+  /** That of a server which votes in a fleet of its own. */
+  private static final String RECORD = "alone 1 0 5c21b7ed0000 5c21b7ed0000 5c21b7ed0000 0 voting";
+
   private final ServerSocket socket;
   private final Set<Socket> clients = ConcurrentHashMap.newKeySet();
   private final List<String> commands = new CopyOnWriteArrayList<>();
@@ -107,17 +110,18 @@ public final class PretendedServer implements AutoCloseable {
       case "PING" -> "+PONG\r\n";
       case "CLIENT", "SELECT", "AUTH" -> "+OK\r\n";
       case "GET" -> "$-1\r\n";
+      case "HGETALL" -> "*2\r\n" + bulk("alone 1") + bulk(RECORD);
       case "SUBSCRIBE" -> "*3\r\n" + bulk("subscribe") + bulk(words.get(1)) + ":1\r\n";
       case "EVALSHA", "EVAL" -> script(words);
       default -> "-ERR unknown command '" + words.get(0) + "', with args beginning with: \r\n";
     };
   }
 
-  /** The quick forms: a grant of five arguments gets its proposal, all else a yes. */
+  /** The quick forms: a grant of six arguments gets its proposal, all else a yes. */
   private static String script(List<String> words) {
     int keys = Integer.parseInt(words.get(2));
     List<String> arguments = words.subList(3 + keys, words.size());
-    return arguments.size() == 5 ? bulk(arguments.get(3)) : ":1\r\n";
+    return arguments.size() == 6 ? bulk(arguments.get(3)) : ":1\r\n";
   }
 
   private static List<String> words(InputStream in) throws IOException {

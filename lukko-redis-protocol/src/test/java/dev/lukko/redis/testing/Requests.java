@@ -12,6 +12,7 @@ import dev.lukko.spi.LockNode;
 import dev.lukko.spi.NodeStatus;
 import dev.lukko.spi.NotVoting;
 import dev.lukko.spi.ReleaseReply;
+import dev.lukko.testkit.SoleFleet;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -47,19 +48,19 @@ public final class Requests {
   }
 
   public static NodeStatus admit(LockNode node) {
-    return answer(node.admit(answer(node.status()), 0));
+    return SoleFleet.admit(node);
   }
 
-  /** Asks as a client does: a server without a marker is admitted, and asked again. */
+  /** Asks as a client does: a server without a record is admitted, and asked again. */
   public static GrantReply grant(LockNode node, LockEntry entry, long proposal) {
     return grant(node, new GrantRequest(entry, TTL, proposal));
   }
 
   public static GrantReply grant(LockNode node, GrantRequest request) {
-    GrantReply reply = answer(node.grant(request));
+    GrantReply reply = SoleFleet.granting(node, request);
     if (reply instanceof NotVoting notVoting && notVoting.status().awaitsAdmission()) {
-      answer(node.admit(notVoting.status(), 0));
-      return answer(node.grant(request));
+      SoleFleet.admit(node);
+      return SoleFleet.granting(node, request);
     }
     return reply;
   }

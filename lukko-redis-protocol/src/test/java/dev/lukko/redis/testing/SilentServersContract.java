@@ -23,6 +23,7 @@ import dev.lukko.testkit.FaultProxy.Direction;
 import dev.lukko.testkit.HeldPacket;
 import dev.lukko.testkit.MonitorTap;
 import dev.lukko.testkit.RedisServer;
+import dev.lukko.testkit.SoleFleet;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -73,10 +74,11 @@ public abstract class SilentServersContract {
   void noneOfVeryManyReleasesIsDroppedWhileTheServerHangs() {
     int leases = 1_500;
     try (LockNode node = connect(server.url(), Duration.ofSeconds(2))) {
+      SoleFleet.admit(node);
       server.pause();
       List<CompletableFuture<GrantReply>> grants = new ArrayList<>();
       for (int i = 0; i < leases; i++) {
-        grants.add(node.grant(request("owner-" + i, "r" + i)).toCompletableFuture());
+        grants.add(SoleFleet.grant(node, request("owner-" + i, "r" + i)).toCompletableFuture());
       }
       CompletableFuture.allOf(grants.toArray(CompletableFuture<?>[]::new)).join();
       await().until(() -> node.toString().contains("not connected"));
@@ -109,7 +111,8 @@ public abstract class SilentServersContract {
   void grantThatArrivesBehindTheAnswerToItsReleaseIsReleasedAgain() {
     try (LockNode node = connect(proxy.url("redis"), SOON)) {
       HeldPacket held = proxy.holdNext(Direction.TO_SERVER, has("owner-1"));
-      assertThat(answer(node.grant(request("owner-1", "r")))).isInstanceOf(Unknown.class);
+      assertThat(answer(SoleFleet.grant(node, request("owner-1", "r"))))
+          .isInstanceOf(Unknown.class);
       node.release(entry("owner-1", "r"));
       await().until(() -> isSeen("owner-1"));
 
@@ -204,7 +207,8 @@ public abstract class SilentServersContract {
   void serverIsAskedOnANewConnectionLongBeforeTheCommandTimeoutOfOneThatIsDead() {
     try (LockNode node = connect(proxy.url("redis"), AGES)) {
       CompletableFuture<byte[]> lost = proxy.loseNextReply(has("owner-1"));
-      assertThat(answer(node.grant(request("owner-1", "r")))).isInstanceOf(Unknown.class);
+      assertThat(answer(SoleFleet.grant(node, request("owner-1", "r"))))
+          .isInstanceOf(Unknown.class);
       assertThat(lost).succeedsWithin(Requests.BOUND);
 
       assertThat(grant(node, entry("other", "s"), 5)).isInstanceOf(GrantReply.Granted.class);
@@ -216,10 +220,11 @@ public abstract class SilentServersContract {
   @Test
   void connectionToAServerThatHangsIsKeptAndItsLateRepliesCount() {
     try (LockNode node = connect(proxy.url("redis"), AGES)) {
+      SoleFleet.admit(node);
       long before = proxy.acceptedConnections();
       server.pause();
       CompletableFuture<GrantReply> grant =
-          node.grant(request("owner-1", "r")).toCompletableFuture();
+          SoleFleet.grant(node, request("owner-1", "r")).toCompletableFuture();
       await().until(() -> proxy.acceptedConnections() > before);
 
       server.resume();

@@ -11,6 +11,7 @@ import dev.lukko.spi.LockEntry;
 import dev.lukko.spi.LockNode;
 import dev.lukko.spi.NodeStatus;
 import dev.lukko.spi.ReleaseReply;
+import dev.lukko.testkit.SoleFleet;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
@@ -57,7 +58,7 @@ final class Ask {
   }
 
   static GrantReply grant(LockNode node, LockEntry entry, long ttlMillis, long proposal) {
-    return answer(node.grant(new GrantRequest(entry, ttlMillis, proposal)));
+    return SoleFleet.granting(node, new GrantRequest(entry, ttlMillis, proposal));
   }
 
   static GrantReply grant(LockNode node, LockEntry entry, long proposal) {
@@ -82,7 +83,7 @@ final class Ask {
   }
 
   static ExtendReply extend(LockNode node, LockEntry entry) {
-    return answer(node.extend(entry, LONG_MILLIS));
+    return answer(node.extend(SoleFleet.seen(node, entry), LONG_MILLIS));
   }
 
   static ExtendReply repair(LockNode node, LockEntry entry, long counter) {
@@ -114,7 +115,6 @@ final class Ask {
 
   /** Lets a node vote that waits for a decision about it, as a client does at its start. */
   static NodeStatus admit(LockNode node) {
-    NodeStatus status = answer(node.status());
-    return status.awaitsAdmission() ? answer(node.admit(status, 0)) : status;
+    return SoleFleet.admit(node);
   }
 }

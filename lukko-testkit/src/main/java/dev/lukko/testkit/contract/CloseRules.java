@@ -10,6 +10,7 @@ import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.LockEntry;
 import dev.lukko.spi.LockNode;
+import dev.lukko.testkit.SoleFleet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -28,7 +29,7 @@ interface CloseRules extends ContractRules {
     closed.close();
     List<CompletionStage<?>> replies =
         List.of(
-            closed.grant(new GrantRequest(entry, Ask.LONG_MILLIS, 9)),
+            SoleFleet.grant(closed, new GrantRequest(entry, Ask.LONG_MILLIS, 9)),
             closed.confirm(entry, 9),
             closed.extend(entry, Ask.LONG_MILLIS),
             closed.repair(entry, Ask.LONG_MILLIS, 9),
@@ -87,7 +88,7 @@ interface CloseRules extends ContractRules {
     LockEntry entry = exclusive(fresh("owner"), fresh("r"));
     store().hang();
     CompletableFuture<GrantReply> underWay =
-        closing.grant(new GrantRequest(entry, Ask.LONG_MILLIS, 5)).toCompletableFuture();
+        SoleFleet.grant(closing, new GrantRequest(entry, Ask.LONG_MILLIS, 5)).toCompletableFuture();
     closing.close();
     assertThat(underWay).isDone();
     store().resume();

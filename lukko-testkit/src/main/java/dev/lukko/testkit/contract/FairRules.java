@@ -11,6 +11,7 @@ import dev.lukko.spi.GrantReply.Granted;
 import dev.lukko.spi.GrantReply.Refused;
 import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.LockEntry;
+import dev.lukko.testkit.SoleFleet;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
@@ -18,7 +19,7 @@ import org.junit.jupiter.api.Test;
 interface FairRules extends ContractRules {
 
   private GrantReply queue(LockEntry entry, FairTicket ticket) {
-    return Ask.answer(node().grant(new GrantRequest(entry, Ask.LONG_MILLIS, 1, ticket)));
+    return Ask.answer(SoleFleet.grant(node(), new GrantRequest(entry, Ask.LONG_MILLIS, 1, ticket)));
   }
 
   private static FairTicket ticket(long order, long leaseMillis) {

@@ -17,6 +17,7 @@ import dev.lukko.spi.NodeFault;
 import dev.lukko.spi.NotVoting;
 import dev.lukko.spi.ReleaseReply;
 import dev.lukko.spi.Unknown;
+import dev.lukko.testkit.SoleFleet;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
@@ -139,7 +140,7 @@ interface FaultRules extends ContractRules {
     store().hang();
     List<CompletionStage<?>> replies = new ArrayList<>();
     for (int i = 0; i < AT_ONCE; i += 5) {
-      replies.add(faulty.grant(new GrantRequest(entry, Ask.LONG_MILLIS, 5)));
+      replies.add(SoleFleet.grant(faulty, new GrantRequest(entry, Ask.LONG_MILLIS, 5)));
       replies.add(faulty.confirm(entry, 9));
       replies.add(faulty.extend(entry, Ask.LONG_MILLIS));
       replies.add(faulty.release(entry));
@@ -168,7 +169,7 @@ interface FaultRules extends ContractRules {
     for (int i = 0; i < 5; i++) {
       LockEntry entry = exclusive(fresh("owner"), fresh("r"));
       entries.add(entry);
-      replies.add(faulty.grant(new GrantRequest(entry, Ask.LONG_MILLIS, 5)));
+      replies.add(SoleFleet.grant(faulty, new GrantRequest(entry, Ask.LONG_MILLIS, 5)));
       replies.add(faulty.release(entry));
     }
     for (CompletionStage<?> reply : replies) {

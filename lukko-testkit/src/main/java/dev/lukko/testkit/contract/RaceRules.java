@@ -12,6 +12,7 @@ import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.LockEntry;
 import dev.lukko.spi.LockNode;
 import dev.lukko.spi.ReleaseReply;
+import dev.lukko.testkit.SoleFleet;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -43,8 +44,7 @@ interface RaceRules extends ContractRules {
                 awaitQuietly(start);
                 own.forEach(
                     (entry, reply) ->
-                        asked
-                            .grant(new GrantRequest(entry, Ask.LONG_MILLIS, 5))
+                        SoleFleet.grant(asked, new GrantRequest(entry, Ask.LONG_MILLIS, 5))
                             .thenAccept(reply::complete));
               },
               "lukko-contract-race"));

@@ -12,6 +12,7 @@ import dev.lukko.spi.NodeStatus;
 import dev.lukko.spi.NodeStatus.State;
 import dev.lukko.spi.NotVoting;
 import dev.lukko.spi.OwnerValue;
+import dev.lukko.testkit.SoleFleet;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
@@ -23,7 +24,7 @@ interface StatusRules extends ContractRules {
   @Test
   default void shouldHaveANameAndAnIdentityThatIsTheSameForTheSameStore() throws Exception {
     assertThat(node().name()).isNotBlank();
-    NodeStatus status = Ask.answer(node().status());
+    NodeStatus status = SoleFleet.status(node());
     assertThat(status.state()).isEqualTo(State.VOTING);
     assertThat(status.identity()).isPresent();
     assertThat(Ask.answer(openNode().status()).identity()).isEqualTo(status.identity());
@@ -74,9 +75,9 @@ interface StatusRules extends ContractRules {
     store().forget();
     LockEntry next = exclusive(fresh("next"), resource);
     assertThat(Ask.grant(node(), next, 1)).isInstanceOf(NotVoting.class);
-    NodeStatus seen = Ask.answer(node().status());
+    NodeStatus seen = SoleFleet.status(node());
     assertThat(seen.awaitsAdmission()).isTrue();
-    assertThat(Ask.answer(node().admit(seen, 0)).state()).isEqualTo(State.VOTING);
+    assertThat(SoleFleet.admit(node(), seen, 0).state()).isEqualTo(State.VOTING);
     assertThat(Ask.grant(node(), next, 1)).isInstanceOf(Granted.class);
   }
 
@@ -84,20 +85,20 @@ interface StatusRules extends ContractRules {
   default void shouldVoteWhenItsQuarantineIsOverAndNotEarlier() throws Exception {
     require(StoreTrait.FORGETS);
     store().forget();
-    NodeStatus seen = Ask.answer(node().status());
-    NodeStatus quarantined = Ask.answer(node().admit(seen, Ask.LONG_MILLIS));
+    NodeStatus seen = SoleFleet.status(node());
+    NodeStatus quarantined = SoleFleet.admit(node(), seen, Ask.LONG_MILLIS);
     assertThat(quarantined.state()).isEqualTo(State.QUARANTINED);
     assertThat(quarantined.remaining())
         .isPositive()
         .isLessThanOrEqualTo(Duration.ofMillis(Ask.LONG_MILLIS));
     LockNode another = openNode();
-    assertThat(Ask.answer(another.admit(seen, 0)).state())
+    assertThat(SoleFleet.admit(another, seen, 0).state())
         .as("the first one decided")
         .isEqualTo(State.QUARANTINED);
     LockEntry entry = exclusive(fresh("owner"), fresh("r"));
     assertThat(Ask.grant(another, entry, 1)).isInstanceOf(NotVoting.class);
     store().forget();
-    Ask.answer(node().admit(Ask.answer(node().status()), Ask.BRIEF_MILLIS));
+    SoleFleet.admit(node(), SoleFleet.status(node()), Ask.BRIEF_MILLIS);
     if (has(StoreTrait.MOVES_CLOCK)) {
       store().moveClock(Duration.ofMillis(Ask.BRIEF_MILLIS));
     }

@@ -57,7 +57,7 @@ public interface StoreUnderTest extends AutoCloseable {
   }
 
   /**
-   * Takes everything from the store: entries, counters, markers. Needs {@link StoreTrait#FORGETS}.
+   * Takes everything from the store: entries, counters, records. Needs {@link StoreTrait#FORGETS}.
    */
   default void forget() throws Exception {
     throw undeclared(StoreTrait.FORGETS);

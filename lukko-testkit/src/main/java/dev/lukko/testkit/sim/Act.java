@@ -33,6 +33,10 @@ enum Act {
   HANG,
   /** The node restarts empty. */
   FORGET,
+  /** The client's address of one node leads to another one for a while. */
+  MOVE,
+  /** A client that lists some of the nodes only looks at them, and admits them for itself. */
+  NEIGHBOUR,
   /** The node's clock jumps. */
   JUMP_NODE,
   /** The client's wall clock jumps. */

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 final class Connection {
   private final World world;
   private final SimClient client;
-  private final SimNode node;
+  private SimNode node;
   private long lastArrival;
   private long lastReply;
   private long requestsCutUntil;
@@ -36,6 +36,11 @@ final class Connection {
     requestsCutUntil = Math.max(requestsCutUntil, requestsUntil);
     repliesCutUntil = Math.max(repliesCutUntil, repliesUntil);
     holding = hold;
+  }
+
+  /** What is under way arrives there, too. */
+  void leadTo(SimNode other) {
+    node = other;
   }
 
   void heal() {

@@ -25,7 +25,16 @@ record Fault(Hook hook, int number, Act act, int nodes, int client, long nanos) 
     }
     text.append(act);
     switch (act) {
-      case DOWN, HANG, FORGET, JUMP_NODE, CUT_REQUESTS, CUT_REPLIES, CUT_BOTH, HOLD_BOTH ->
+      case DOWN,
+          HANG,
+          FORGET,
+          MOVE,
+          NEIGHBOUR,
+          JUMP_NODE,
+          CUT_REQUESTS,
+          CUT_REPLIES,
+          CUT_BOTH,
+          HOLD_BOTH ->
           text.append(" nodes ").append(nodesText());
       default -> {}
     }

@@ -94,6 +94,7 @@ final class Faults {
     if (plan.weather() == Weather.AMNESIA) {
       add(anyHook(), Act.FORGET, dice.chance(60) ? all() : majority(), 0);
     }
+    drawOfFleets();
     return faults;
   }
 
@@ -127,6 +128,30 @@ final class Faults {
       add(Hook.WRITE_SENT, Act.HOLD_WRITE, 0, aimed());
     } else if (plan.weather() != Weather.FORGETFUL && plan.weather() != Weather.AMNESIA) {
       drawWallJump();
+    }
+  }
+
+  /** Other fleets on these nodes, and addresses that lead elsewhere: in every fourth history. */
+  private void drawOfFleets() {
+    Dice own = new Dice(plan.seed() ^ 0x666c6565747321L); // The rest of a history stays as it was.
+    if (nodes < 3 || own.below(4) != 0 || plan.strict()) {
+      return;
+    }
+    int clients = plan.wallOffsetsMicros().size() - 1;
+    for (int i = 1 + own.below(3); i > 0; i--) {
+      int at = 1 + own.below((int) (6 * ttl / 1_000));
+      boolean move = own.below(2) == 0 && !plan.weather().losesMajority();
+      int one = own.below(nodes);
+      int another = own.below(nodes);
+      int struck = move ? 1 << one | 1 << another : 1 + own.below(all());
+      faults.add(
+          new Fault(
+              Hook.TIME,
+              at,
+              move ? Act.MOVE : Act.NEIGHBOUR,
+              struck,
+              own.below(clients),
+              move ? own.pick(ttl / 2, ttl, 3 * ttl) : 0));
     }
   }
 

@@ -104,6 +104,7 @@ final class History {
   private void heal() {
     world.injector.heal();
     world.nodes.forEach(SimNode::heal);
+    world.heal();
     world.clients.forEach(SimClient::heal);
     drain();
   }
@@ -178,7 +179,7 @@ final class History {
     long back = world.nodes.stream().mapToLong(SimNode::jumpedBackNanos).max().orElse(0);
     long voting = world.nodes.stream().filter(SimNode::isVoting).count();
     long quarantine = 0;
-    if (voting < world.quorum()) {
+    if (voting < world.quorum() || world.hasMoved()) {
       for (SimNode node : world.nodes) {
         long left = node.awaitsAdmission() ? plan.maxTtlNanos() : node.quarantineLeftNanos();
         quarantine = Math.max(quarantine, left + left / 100 + 2 * plan.retryDelayNanos());
@@ -190,8 +191,8 @@ final class History {
   // ---- nothing is left
 
   private void checkEntries(boolean closed) {
-    if (!goesOn() || plan.weather() == Weather.LYING) {
-      return; // A node whose clock went back keeps what nobody could know of.
+    if (!goesOn() || plan.weather() == Weather.LYING || world.hasMoved()) {
+      return; // A node whose clock went back, or that could not be reached, keeps what it has.
     }
     for (SimNode node : world.nodes) {
       for (Acquisition left : node.holders()) {

@@ -78,6 +78,8 @@ final class Injector {
       case DOWN -> nodes(fault).forEach(node -> node.goDown(nanos));
       case HANG -> nodes(fault).forEach(node -> node.hang(nanos));
       case FORGET -> nodes(fault).forEach(SimNode::forget);
+      case MOVE -> world.move(client, nodes(fault), nanos);
+      case NEIGHBOUR -> world.neighbour(nodes(fault));
       case JUMP_NODE -> nodes(fault).forEach(node -> node.jump(nanos));
       case JUMP_WALL -> client.jumpWall(nanos);
       case HOLD_WRITE -> {

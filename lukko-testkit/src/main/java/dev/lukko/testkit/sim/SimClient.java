@@ -28,10 +28,15 @@ final class SimClient implements Ticker, Scheduler {
   private int awaiting;
 
   SimClient(World world, int number, SimClock clock) {
+    this(world, number, clock, world.nodes);
+  }
+
+  /** A client that knows some of the nodes only. */
+  SimClient(World world, int number, SimClock clock, List<SimNode> nodes) {
     this.world = world;
     this.number = number;
     this.clock = clock;
-    world.nodes.forEach(node -> links.add(new SimLink(world, this, node)));
+    nodes.forEach(node -> links.add(new SimLink(world, this, node)));
   }
 
   /** Builds the client of the lock, by the public builder. */

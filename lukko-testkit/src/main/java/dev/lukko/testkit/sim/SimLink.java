@@ -4,6 +4,7 @@ import dev.lukko.spi.Capability;
 import dev.lukko.spi.ConfirmReply;
 import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.FairTicket;
+import dev.lukko.spi.FleetChange;
 import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.Inspection;
@@ -22,7 +23,8 @@ import org.jspecify.annotations.Nullable;
 final class SimLink implements LockNode {
   private final World world;
   private final SimClient client;
-  private final SimNode node;
+  private final SimNode home;
+  private SimNode node;
   private final Connection connection;
   private boolean connecting = true;
   private boolean unreachable;
@@ -31,12 +33,20 @@ final class SimLink implements LockNode {
   SimLink(World world, SimClient client, SimNode node) {
     this.world = world;
     this.client = client;
+    this.home = node;
     this.node = node;
     this.connection = new Connection(world, client, node);
   }
 
+  /** The node that the client means. */
   SimNode node() {
-    return node;
+    return home;
+  }
+
+  /** From now on the address leads to another node. */
+  void leadTo(SimNode other) {
+    node = other;
+    connection.leadTo(other);
   }
 
   /** While the client is built it waits for its nodes in its thread: they answer at once. */
@@ -58,14 +68,14 @@ final class SimLink implements LockNode {
   }
 
   private Acquisition of(LockEntry entry, Verb verb) {
-    return world.ledger.asked(client, node, entry, verb);
+    return world.ledger.asked(client, home, entry, verb);
   }
 
   // ---- the verbs
 
   @Override
   public String name() {
-    return node.name();
+    return home.name();
   }
 
   @Override
@@ -77,7 +87,7 @@ final class SimLink implements LockNode {
 
   @Override
   public CompletionStage<GrantReply> grant(GrantRequest request) {
-    Acquisition acquisition = world.ledger.begins(client, node, request);
+    Acquisition acquisition = world.ledger.begins(client, home, request);
     return connection.send(
         new Message<>(Verb.GRANT, acquisition, at -> at.grant(request, acquisition), Unknown::new));
   }
@@ -146,10 +156,15 @@ final class SimLink implements LockNode {
   }
 
   @Override
-  public CompletionStage<NodeStatus> admit(NodeStatus seen, long quarantineMillis) {
-    return connection.send(
-        new Message<>(
-            Verb.OTHER, null, at -> at.admit(seen, quarantineMillis), NodeStatus::unreachable));
+  public CompletionStage<NodeStatus> admit(NodeStatus seen, FleetChange change) {
+    Function<String, NodeStatus> silent = NodeStatus::unreachable;
+    Message<NodeStatus> message =
+        new Message<>(Verb.OTHER, null, at -> at.admit(seen, change), silent);
+    if (connecting) {
+      message.reply.complete(node.admit(seen, change));
+      return message.reply;
+    }
+    return connection.send(message);
   }
 
   @Override

@@ -4,6 +4,7 @@ import dev.lukko.memory.InMemoryNode;
 import dev.lukko.spi.ConfirmReply;
 import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.FairTicket;
+import dev.lukko.spi.FleetChange;
 import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.LockEntry;
@@ -174,9 +175,9 @@ final class SimNode {
     return now(node.status());
   }
 
-  NodeStatus admit(NodeStatus seen, long quarantineMillis) {
-    NodeStatus status = now(node.admit(seen, quarantineMillis));
-    admitted = true;
+  NodeStatus admit(NodeStatus seen, FleetChange change) {
+    NodeStatus status = now(node.admit(seen, change));
+    admitted |= status.state() != NodeStatus.State.UNMARKED;
     return status;
   }
 

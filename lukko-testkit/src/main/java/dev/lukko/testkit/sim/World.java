@@ -16,6 +16,8 @@ final class World {
   final Injector injector;
   final List<SimNode> nodes = new ArrayList<>();
   final List<SimClient> clients = new ArrayList<>();
+  private final List<SimClient> neighbours = new ArrayList<>();
+  private boolean moved;
 
   private final PriorityQueue<Event> queue = new PriorityQueue<>(256);
   private long now;
@@ -155,6 +157,41 @@ final class World {
 
   void requestEnds() {
     requests--;
+  }
+
+  /** The address of the first of two nodes leads to the second for a while. */
+  void move(SimClient client, List<SimNode> nodes, long nanos) {
+    if (nodes.size() > 1 && client.links().size() == this.nodes.size()) {
+      moved = true;
+      SimLink link = client.links().get(nodes.get(0).number());
+      link.leadTo(nodes.get(1));
+      at(now + nanos, null, () -> link.leadTo(link.node()));
+    }
+  }
+
+  /** Whether an address ever led elsewhere: then a release may have gone there, too. */
+  boolean hasMoved() {
+    return moved;
+  }
+
+  /** A client of another fleet comes, that is made of some of the nodes. */
+  void neighbour(List<SimNode> some) {
+    if (some.isEmpty() || some.size() == nodes.size()) {
+      return;
+    }
+    int number = 100 + neighbours.size();
+    SimClock clock = new SimClock(this, 0.0, number * 7_000_001L, 0);
+    SimClient neighbour = new SimClient(this, number, clock, some);
+    neighbours.add(neighbour);
+    neighbour.start();
+  }
+
+  /** All addresses lead where they should, and the neighbours go. */
+  void heal() {
+    for (SimClient client : clients) {
+      client.links().forEach(link -> link.leadTo(link.node()));
+    }
+    neighbours.forEach(neighbour -> neighbour.locks().close());
   }
 
   int quorum() {

@@ -12,6 +12,7 @@ import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.LockEntry;
 import dev.lukko.spi.LockNode;
 import dev.lukko.spi.ReleaseReply;
+import dev.lukko.testkit.SoleFleet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -36,7 +37,7 @@ final class BrokenNodes {
   }
 
   private static LockEntry with(LockEntry entry, String owner) {
-    return new LockEntry(entry.resources(), owner, entry.shared());
+    return new LockEntry(entry.resources(), owner, entry.shared(), entry.seen());
   }
 
   /** Deletes the entry, whoever has it. */
@@ -279,7 +280,8 @@ final class BrokenNodes {
                   LockEntry entry = request.entry();
                   GrantReply last = null;
                   for (String name : entry.resources()) {
-                    LockEntry one = new LockEntry(List.of(name), entry.owner(), false);
+                    LockEntry one =
+                        new LockEntry(List.of(name), entry.owner(), false, entry.seen());
                     last = now(node().grant(with(request, entry.shared() ? entry : one)));
                     if (last instanceof Refused) {
                       break;
@@ -479,8 +481,8 @@ final class BrokenNodes {
               new ForwardingNode(memory) {
                 @Override
                 public CompletionStage<GrantReply> grant(GrantRequest request) {
-                  now(node().admit(now(node().status()), 0));
-                  return node().grant(request);
+                  SoleFleet.admit(node());
+                  return SoleFleet.grant(node(), request);
                 }
               });
     }

@@ -14,7 +14,7 @@ final class Mutants {
   private static final String WINDOW = "redlock/ValidityWindow.java";
   private static final String TOKEN = "redlock/TokenSettlement.java";
   private static final String WATCHDOG = "redlock/Watchdog.java";
-  private static final String ADMISSION = "redlock/Admission.java";
+  private static final String FLEET = "redlock/FleetPlan.java";
   private static final String NODE = "memory/InMemoryNode.java";
   private static final String SLOT = "memory/MemorySlot.java";
 
@@ -195,20 +195,51 @@ final class Mutants {
         // ---- nodes
         Mutant.of(
             "a forgetful node votes at once",
-            ADMISSION,
-            "long wait = majority && !strict ? 0 : quarantineMillis;",
+            FLEET,
+            "long wait = majority && !client.strict() ? 0 : client.quarantineMillis();",
             "long wait = 0;"),
         Mutant.of(
             "a forgetful node votes after half the time",
-            ADMISSION,
-            "long wait = majority && !strict ? 0 : quarantineMillis;",
-            "long wait = majority && !strict ? 0 : quarantineMillis / 2;"),
+            FLEET,
+            "long wait = majority && !client.strict() ? 0 : client.quarantineMillis();",
+            "long wait = majority && !client.strict() ? 0 : client.quarantineMillis() / 2;"),
         Mutant.of(
             "a strict client does not wait",
-            ADMISSION,
-            "long wait = majority && !strict ? 0 : quarantineMillis;",
-            "long wait = majority ? 0 : quarantineMillis;"),
-        Mutant.of("a forgotten marker goes unnoticed", NODE, "marked = false;", "marked = true;"),
+            FLEET,
+            "long pause = majority && !client.strict() ? 0 : client.quarantineMillis();",
+            "long pause = majority ? 0 : client.quarantineMillis();",
+            "long wait = majority && !client.strict() ? 0 : client.quarantineMillis();",
+            "long wait = majority ? 0 : client.quarantineMillis();"),
+        Mutant.of(
+            "a forgotten record goes unnoticed",
+            NODE,
+            "runs++; setDirectory(new TreeMap<>());",
+            ""),
+        // ---- fleets
+        Mutant.of(
+            "what another fleet has decided counts",
+            NODE,
+            "Long from = votesFromMillis.get(entry.seen());",
+            "Long from = votesFromMillis.values().stream().min(Long::compare).orElse(null);"),
+        Mutant.of(
+            "a server without a record makes a new fleet",
+            FLEET,
+            "if (possible && absent + most < client.quorum()) {",
+            "if (possible) {",
+            "if (entry.getValue().size() + others >= client.quorum()) {",
+            "if (entry.getValue().size() + others >= seats.length) {"),
+        Mutant.of(
+            "one server has two votes through two addresses",
+            FLEET,
+            "} else if (twin != null) {",
+            "} else if (twin != null && client.names().isEmpty()) {",
+            "Integer twin = bySelf.putIfAbsent(record.self(), i);",
+            "Integer twin = bySelf.put(record.self() + i, i);"),
+        Mutant.of(
+            "an extension does not look at the record",
+            NODE,
+            "if (!entry.seen().isEmpty() && !votesFromMillis.containsKey(entry.seen())) {",
+            "if (entry.owner().isEmpty()) {"),
         Mutant.of(
             "entries never expire",
             SLOT,

@@ -1,0 +1,191 @@
+package dev.lukko.spi;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What a server keeps about one fleet: the set of nodes that decide by majority, and this server's
+ * place in it. Whether a server may vote is a statement about a fleet, so a server that is used by
+ * several has a record for each.
+ *
+ * <p>Its text is one line, {@code fleet size epoch members self run from why}; a request carries
+ * all of it but the last three words as what its client has {@linkplain #seen() seen}, and a node
+ * grants nothing if that is not what it has, or if its present run is another one.
+ *
+ * @param fleet the fleet's name, or {@code #} and a number that was made from its first members
+ * @param size how many nodes it has; its record is kept apart from one of the same name with
+ *     another size
+ * @param epoch rises whenever a member is replaced
+ * @param members the ids of the nodes that are known, sorted; fewer than {@code size} if some could
+ *     not be reached when it was founded
+ * @param self this server's own id in the fleet
+ * @param run the id of the run of the server that the record was made for
+ * @param fromMillis from when on the server votes, by its own clock; zero if there is nothing to
+ *     wait for
+ * @param why what the server was when the record was made: {@code unmarked}, {@code restarted}, or
+ *     {@code voting} if there is nothing to wait for
+ */
+public record FleetRecord(
+    String fleet,
+    int size,
+    long epoch,
+    List<String> members,
+    String self,
+    String run,
+    long fromMillis,
+    String why) {
+
+  /** {@link #why} if there is nothing to wait for. */
+  public static final String VOTING = "voting";
+
+  /** {@link #why} of a server that was restarted with what it had stored. */
+  public static final String RESTARTED = "restarted";
+
+  /** {@link #why} of a server that had no record. */
+  public static final String UNMARKED = "unmarked";
+
+  private static final String ID = "[0-9a-f]{12}";
+  private static final Pattern NAME = Pattern.compile("#?[A-Za-z0-9][A-Za-z0-9._-]{0,39}");
+  private static final Pattern RUN_OF_REDIS = Pattern.compile("[0-9a-f]{40}");
+  private static final Pattern FORM =
+      Pattern.compile(
+          "(\\S+) (\\d{1,4}) (\\d{1,15}) ("
+              + ID
+              + "(?:,"
+              + ID
+              + ")*) ("
+              + ID
+              + ") ("
+              + ID
+              + ") (\\d{1,16}) ([a-z]{1,16})");
+
+  public FleetRecord {
+    members = List.copyOf(new TreeSet<>(members));
+    if (!fleet.startsWith("#")) {
+      checkedName(fleet);
+    }
+    if (members.size() > size) {
+      throw new IllegalArgumentException(
+          "members has " + members.size() + " ids; there must not be more than size " + size);
+    }
+  }
+
+  /**
+   * The name of a fleet as somebody gives it.
+   *
+   * @throws IllegalArgumentException if it is none
+   */
+  public static String checkedName(String name) {
+    if (!NAME.matcher(name).matches() || name.startsWith("#")) {
+      throw new IllegalArgumentException(
+          "fleet is \""
+              + name
+              + "\"; it must have 1 to 40 letters, digits, dots, dashes and"
+              + " underscores, and begin with a letter or a digit");
+    }
+    return name;
+  }
+
+  /** Reads a record; empty if the text is none. */
+  public static Optional<FleetRecord> parse(String text) {
+    Matcher matcher = FORM.matcher(text);
+    if (!matcher.matches() || !NAME.matcher(matcher.group(1)).matches()) {
+      return Optional.empty();
+    }
+    List<String> members = List.of(matcher.group(4).split(",", -1));
+    int size = Integer.parseInt(matcher.group(2));
+    return members.size() > size
+        ? Optional.empty()
+        : Optional.of(
+            new FleetRecord(
+                matcher.group(1),
+                size,
+                Long.parseLong(matcher.group(3)),
+                members,
+                matcher.group(5),
+                matcher.group(6),
+                Long.parseLong(matcher.group(7)),
+                matcher.group(8)));
+  }
+
+  /** A short id, made from an identity of any form; equal for equal ones. */
+  public static String idOf(String identity) {
+    if (RUN_OF_REDIS.matcher(identity).matches()) {
+      return identity.substring(0, 12); // As the server shows it.
+    }
+    return digest(identity);
+  }
+
+  /** Twelve hexadecimal digits that stand for a text. */
+  static String digest(String text) {
+    try {
+      byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+      byte[] digest = MessageDigest.getInstance("SHA-256").digest(bytes);
+      return HexFormat.of().formatHex(digest, 0, 6);
+    } catch (NoSuchAlgorithmException missing) {
+      throw new IllegalStateException("every Java platform has SHA-256", missing);
+    }
+  }
+
+  /** The name of a fleet that was given none, made from the ids of its first members. */
+  public static String nameOf(int size, List<String> members) {
+    return "#" + digest(size + " " + String.join(",", new TreeSet<>(members)));
+  }
+
+  /** Whether the fleet was given no name. */
+  public boolean isUnnamed() {
+    return fleet.startsWith("#");
+  }
+
+  /** Under which key a server keeps the record: its first two words. */
+  public String key() {
+    return key(fleet, size);
+  }
+
+  /** Under which key a server keeps the record of a fleet of so many nodes. */
+  public static String key(String fleet, int size) {
+    return fleet + " " + size;
+  }
+
+  /** What a client has seen of it that must still be so when the server votes. */
+  public String seen() {
+    return ofAll() + self;
+  }
+
+  /** What is seen of it, and the run that it was made for. */
+  public String ofRun() {
+    return seen() + " " + run;
+  }
+
+  /** The beginning of its text, which all members have in common. */
+  public String ofAll() {
+    return key() + " " + epoch + " " + String.join(",", members) + " ";
+  }
+
+  /** The whole text. */
+  public String text() {
+    return ofRun() + " " + fromMillis + " " + why;
+  }
+
+  /** The same of another server: its id, its run, and when it votes. */
+  public FleetRecord of(String otherSelf, String otherRun, long otherFrom, String otherWhy) {
+    return new FleetRecord(fleet, size, epoch, members, otherSelf, otherRun, otherFrom, otherWhy);
+  }
+
+  /** The same with other members, in the next epoch. */
+  public FleetRecord next(List<String> otherMembers) {
+    return new FleetRecord(fleet, size, epoch + 1, otherMembers, self, run, fromMillis, why);
+  }
+
+  /** The fleet in words. */
+  public String describe() {
+    return "fleet " + fleet + " of " + size + (size == 1 ? " node" : " nodes");
+  }
+}
