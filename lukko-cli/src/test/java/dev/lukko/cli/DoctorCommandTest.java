@@ -131,9 +131,7 @@ class DoctorCommandTest {
   void differentNodeSetsAreReportedAtEachServerThatTheyShare() {
     deploy();
 
-    Invocation doctor =
-        Invocation.with(
-            Map.of("LUKKO_NODES", servers.urls().get(0)), "doctor");
+    Invocation doctor = Invocation.with(Map.of("LUKKO_NODES", servers.urls().get(0)), "doctor");
 
     assertThat(doctor.out())
         .contains("warning  serves fleet #")

@@ -188,7 +188,7 @@ public final class InMemoryNode implements LockNode {
             return obstacle;
           }
           if (!wanted.stream().allMatch(slot -> slot.holds(entry.owner()))) {
-            return new ExtendReply.Missing();
+            return new ExtendReply.Missing(clockMillis());
           }
           for (MemorySlot slot : wanted) {
             slot.extend(entry.owner(), MemorySlot.expiry(now, ttlMillis));
@@ -199,10 +199,14 @@ public final class InMemoryNode implements LockNode {
   }
 
   @Override
-  public CompletionStage<ExtendReply> repair(LockEntry entry, long ttlMillis, long counter) {
+  public CompletionStage<ExtendReply> repair(
+      LockEntry entry, long ttlMillis, long counter, long lastMillis) {
     return atomically(
         () -> {
           long now = ticker.nanoTime();
+          if (clockMillis() > lastMillis) {
+            return new ExtendReply.Missing(clockMillis());
+          }
           List<MemorySlot> wanted = slotsOf(entry, now);
           ExtendReply obstacle = obstacleTo(entry, wanted, now);
           if (obstacle != null) {

@@ -17,9 +17,14 @@ import org.jspecify.annotations.Nullable;
  * The question of an extension: do you still hold this entry, and will you keep it longer?
  *
  * <p>A node that has no entry gets it again, but only after a quorum has extended in this very
- * round and while the hold lives. A repair that lands after the hold's end is released again.
+ * round and while the hold lives. A repair that lands after the hold's end is released again; one
+ * that is stuck on its way longer than that is repeated is not done any more, since it names a last
+ * moment of the node's own clock.
  */
 final class ExtendRound extends Round<ExtendReply> {
+  /** A repair is worth less than the certainty that it is over. */
+  private static final long REPAIRABLE_MILLIS = 1_000;
+
   private final Admission admission;
   private final List<Seat> seats;
   private final Hold hold;
@@ -79,20 +84,20 @@ final class ExtendRound extends Round<ExtendReply> {
     repairing = true;
     List<@Nullable ExtendReply> replies = replies();
     for (int i = 0; i < replies.size(); i++) {
-      if (replies.get(i) instanceof ExtendReply.Missing) {
-        repair(i);
+      if (replies.get(i) instanceof ExtendReply.Missing missing) {
+        repair(i, missing);
       }
     }
   }
 
-  private void repair(int index) {
+  private void repair(int index, ExtendReply.Missing missing) {
     if (hold.isEnded() || !hold.isValid()) {
       return;
     }
     LockNode node = nodes().get(index);
     hold.entryRelease().onRepair(index);
     openRepairs.incrementAndGet();
-    node.repair(hold.entry(), ttlMillis, hold.token())
+    node.repair(hold.entry(), ttlMillis, hold.token(), lastMoment(missing))
         .whenComplete(
             (reply, failure) -> {
               if (reply != null && !(reply instanceof Unknown)) {
@@ -102,6 +107,15 @@ final class ExtendRound extends Round<ExtendReply> {
                 node.release(hold.entry());
               }
             });
+  }
+
+  /**
+   * The end of the validity, as the node counts it: it looked before its answer was here, so its
+   * clock reaches that moment no later.
+   */
+  private long lastMoment(ExtendReply.Missing missing) {
+    long leftMillis = TimeUnit.NANOSECONDS.toMillis(hold.remainingNanos());
+    return missing.atMillis() + Math.min(leftMillis, REPAIRABLE_MILLIS);
   }
 
   @Override
@@ -152,8 +166,8 @@ final class ExtendRound extends Round<ExtendReply> {
       admission.review();
     }
     if (repairing) {
-      if (reply instanceof ExtendReply.Missing) {
-        repair(index);
+      if (reply instanceof ExtendReply.Missing missing) {
+        repair(index, missing);
       }
     } else {
       hold.onLateDenial(this);

@@ -131,8 +131,9 @@ final class GuardedNode implements LockNode {
   }
 
   @Override
-  public CompletionStage<ExtendReply> repair(LockEntry entry, long ttlMillis, long counter) {
-    return guarded(() -> node.repair(entry, ttlMillis, counter), Unknown::new);
+  public CompletionStage<ExtendReply> repair(
+      LockEntry entry, long ttlMillis, long counter, long lastMillis) {
+    return guarded(() -> node.repair(entry, ttlMillis, counter, lastMillis), Unknown::new);
   }
 
   @Override

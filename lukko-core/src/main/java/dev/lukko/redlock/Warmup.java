@@ -79,7 +79,8 @@ final class Warmup {
     }
 
     @Override
-    public CompletionStage<ExtendReply> repair(LockEntry entry, long ttlMillis, long counter) {
+    public CompletionStage<ExtendReply> repair(
+        LockEntry entry, long ttlMillis, long counter, long lastMillis) {
       return reply(new ExtendReply.Extended());
     }
 

@@ -65,8 +65,9 @@ public abstract class ForwardingNode implements LockNode {
   }
 
   @Override
-  public CompletionStage<ExtendReply> repair(LockEntry entry, long ttlMillis, long counter) {
-    return node.repair(entry, ttlMillis, counter);
+  public CompletionStage<ExtendReply> repair(
+      LockEntry entry, long ttlMillis, long counter, long lastMillis) {
+    return node.repair(entry, ttlMillis, counter, lastMillis);
   }
 
   @Override

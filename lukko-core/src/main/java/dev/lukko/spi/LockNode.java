@@ -72,9 +72,15 @@ public interface LockNode extends AutoCloseable {
 
   /**
    * Extends as {@link #extend} does, and creates what is missing; raises every counter to at least
-   * {@code counter}. Changes nothing if another owner is in the way.
+   * {@code counter}. Changes nothing if another owner is in the way, or once the store's clock has
+   * passed {@code lastMillis}: a repair that was stuck on its way must not put back what its owner
+   * has released meanwhile.
+   *
+   * @param lastMillis the last moment at which it may be done, by the clock that {@link
+   *     ExtendReply.Missing#atMillis} tells
    */
-  CompletionStage<ExtendReply> repair(LockEntry entry, long ttlMillis, long counter);
+  CompletionStage<ExtendReply> repair(
+      LockEntry entry, long ttlMillis, long counter, long lastMillis);
 
   /** Deletes whatever the owner holds of the resources; touches nobody else's entry. */
   CompletionStage<ReleaseReply> release(LockEntry entry);

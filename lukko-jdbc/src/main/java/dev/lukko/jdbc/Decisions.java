@@ -6,6 +6,7 @@ import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.Failed;
 import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantRequest;
+import java.sql.SQLException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -68,15 +69,29 @@ final class Decisions {
         : null;
   }
 
-  static @Nullable ExtendReply extend(List<Slot> slots) {
+  /** The database's clock, which is asked for only where it matters. */
+  interface Clock {
+    long nowMillis() throws SQLException;
+  }
+
+  static @Nullable ExtendReply extend(List<Slot> slots, Clock clock) throws SQLException {
     Holder other = firstOther(slots);
     if (other != null) {
       return new ExtendReply.HeldByOther(other);
     }
-    return slots.stream().allMatch(Slot::mine) ? null : new ExtendReply.Missing();
+    return slots.stream().allMatch(Slot::mine) ? null : new ExtendReply.Missing(clock.nowMillis());
   }
 
-  static @Nullable ExtendReply repair(List<Slot> slots) {
+  /**
+   * A repair's answer.
+   *
+   * @param nowMillis the database's clock
+   * @param lastMillis the last moment at which it may be done
+   */
+  static @Nullable ExtendReply repair(List<Slot> slots, long nowMillis, long lastMillis) {
+    if (nowMillis > lastMillis) {
+      return new ExtendReply.Missing(nowMillis);
+    }
     Failed garbage = garbage(slots);
     if (garbage != null) {
       return garbage;

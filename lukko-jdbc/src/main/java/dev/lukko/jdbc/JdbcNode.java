@@ -240,7 +240,8 @@ public final class JdbcNode implements LockNode {
   }
 
   @Override
-  public CompletionStage<ExtendReply> repair(LockEntry entry, long ttlMillis, long counter) {
+  public CompletionStage<ExtendReply> repair(
+      LockEntry entry, long ttlMillis, long counter, long lastMillis) {
     Failed unfit = Storable.unfit(entry, counter);
     if (unfit != null) {
       return CompletableFuture.completedFuture(unfit);
@@ -249,7 +250,7 @@ public final class JdbcNode implements LockNode {
     return submit(
         "repair",
         entry,
-        session -> verbs(entry).repair(session, entry, ttlMillis, counter),
+        session -> verbs(entry).repair(session, entry, ttlMillis, counter, lastMillis),
         fault -> doubted(entry, fault),
         0);
   }

@@ -84,7 +84,7 @@ final class LockedVerbs implements Verbs {
         entry,
         false,
         slots -> {
-          ExtendReply reply = Decisions.extend(slots);
+          ExtendReply reply = Decisions.extend(slots, () -> Verbs.nowMillis(session));
           if (reply != null) {
             return reply;
           }
@@ -101,13 +101,15 @@ final class LockedVerbs implements Verbs {
 
   @Override
   public @Nullable ExtendReply repair(
-      Session session, LockEntry entry, long ttlMillis, long counter) throws SQLException {
+      Session session, LockEntry entry, long ttlMillis, long counter, long lastMillis)
+      throws SQLException {
     return inTransaction(
         session,
         entry,
         true,
         slots -> {
-          ExtendReply reply = Decisions.repair(slots);
+          // From here to the commit the rows are locked, and a release waits behind them.
+          ExtendReply reply = Decisions.repair(slots, Verbs.nowMillis(session), lastMillis);
           if (reply != null) {
             return reply;
           }
@@ -315,7 +317,8 @@ final class LockedVerbs implements Verbs {
     }
   }
 
-  private static void createFree(Session session, String name) throws SQLException {
+  /** Creates a row that nobody holds; whoever was faster has done the same. */
+  static void createFree(Session session, String name) throws SQLException {
     Values values = new Values(List.of(name), "", 0, 0);
     try {
       session.statements().get(Statements.INSERT_FREE).update(session, values);

@@ -55,6 +55,7 @@ final class NamedSql {
         case "owner" -> traits.setText(statement, ++index, values.owner());
         case "ttl" -> statement.setLong(++index, values.ttlMicros());
         case "counter" -> statement.setLong(++index, values.counter());
+        case "before" -> statement.setLong(++index, values.beforeMicros());
         case "mark" -> statement.setLong(++index, LockRow.readersMark(values.counter()));
         default -> throw new IllegalStateException("no parameter is called " + parameter);
       }
@@ -71,15 +72,27 @@ final class NamedSql {
    * What the parameters stand for.
    *
    * @param ttlMicros a duration in microseconds
+   * @param beforeMicros before which moment of the database's clock it is done, in microseconds
    */
-  record Values(List<String> names, String owner, long ttlMicros, long counter) {
+  record Values(List<String> names, String owner, long ttlMicros, long counter, long beforeMicros) {
+
+    Values(List<String> names, String owner, long ttlMicros, long counter) {
+      this(names, owner, ttlMicros, counter, Long.MAX_VALUE);
+    }
 
     Values withCounter(long other) {
-      return new Values(names, owner, ttlMicros, other);
+      return new Values(names, owner, ttlMicros, other, beforeMicros);
     }
 
     Values withNames(List<String> others) {
-      return new Values(others, owner, ttlMicros, counter);
+      return new Values(others, owner, ttlMicros, counter, beforeMicros);
+    }
+
+    /** For a statement that is too late once the database's clock has passed this millisecond. */
+    Values upTo(long lastMillis) {
+      long before =
+          lastMillis < Long.MAX_VALUE / 1_000 - 1 ? (lastMillis + 1) * 1_000 : Long.MAX_VALUE;
+      return new Values(names, owner, ttlMicros, counter, before);
     }
   }
 }

@@ -78,21 +78,25 @@ final class SingleVerbs implements Verbs {
     if (written(session, Statements.EXTEND, values)) {
       return new ExtendReply.Extended();
     }
-    return Decisions.extend(slots(session, read(session, values), entry));
+    return Decisions.extend(
+        slots(session, read(session, values), entry), () -> Verbs.nowMillis(session));
   }
 
   @Override
   public @Nullable ExtendReply repair(
-      Session session, LockEntry entry, long ttlMillis, long counter) throws SQLException {
-    Values values = Verbs.values(entry, ttlMillis, counter);
+      Session session, LockEntry entry, long ttlMillis, long counter, long lastMillis)
+      throws SQLException {
+    Values values = Verbs.values(entry, ttlMillis, counter).upTo(lastMillis);
     if (written(session, Statements.REPAIR, values)) {
       return new ExtendReply.Extended();
     }
     LockRow row = read(session, values);
-    if (row == null) {
-      return inserted(session, values) ? new ExtendReply.Extended() : null;
+    long nowMillis = Verbs.nowMillis(session);
+    if (row == null && nowMillis <= lastMillis) {
+      LockedVerbs.createFree(session, entry.resources().get(0)); // for the one conditional write
+      return null;
     }
-    return Decisions.repair(slots(session, row, entry));
+    return Decisions.repair(slots(session, row, entry), nowMillis, lastMillis);
   }
 
   @Override

@@ -59,7 +59,11 @@ final class Statements {
   static final String EXTEND =
       "UPDATE lukko_lock SET " + EXTENDED + " WHERE name = :name AND " + MINE;
   static final String REPAIR =
-      "UPDATE lukko_lock SET " + REPAIRED + " WHERE name = :name AND " + REPAIRABLE;
+      "UPDATE lukko_lock SET "
+          + REPAIRED
+          + " WHERE name = :name AND "
+          + REPAIRABLE
+          + " AND {now} < :before";
   static final String RELEASE = "UPDATE lukko_lock SET owner = NULL WHERE name = :name AND " + MINE;
   static final String INSERT =
       "INSERT INTO lukko_lock (name, owner, expires_at, ttl, counter, grant_counter)"
@@ -67,6 +71,7 @@ final class Statements {
   static final String INSERT_FREE =
       "INSERT INTO lukko_lock (name, owner, expires_at, counter, grant_counter)"
           + " VALUES (:name, NULL, {now}, 0, 0)";
+  static final String NOW = "SELECT {now}";
   static final String READ = "SELECT " + ROW + " FROM lukko_lock WHERE name = :name";
 
   // On PostgreSQL a write can tell its result, and announce it in the same breath.

@@ -77,7 +77,8 @@ abstract class JdbcNodeContract extends LockNodeContract {
     assertThat(grant(entry("a", "zero\u0000"), 1)).isInstanceOf(Failed.class);
     assertThat(now(node.release(entry(tooLong, "r")))).isInstanceOf(Failed.class);
     assertThat(now(node.confirm(entry("a", "r"), -1))).isInstanceOf(Failed.class);
-    assertThat(now(node.repair(entry("a", "r"), TTL, 1L << 53))).isInstanceOf(Failed.class);
+    assertThat(now(node.repair(entry("a", "r"), TTL, 1L << 53, Long.MAX_VALUE)))
+        .isInstanceOf(Failed.class);
     assertThat(node.keptReleases()).isZero();
   }
 

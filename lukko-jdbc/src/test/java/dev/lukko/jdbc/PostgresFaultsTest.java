@@ -91,7 +91,7 @@ class PostgresFaultsTest {
       replies.add(grant(entry));
       replies.add(node.confirm(entry, 5));
       replies.add(node.extend(entry, TTL));
-      replies.add(node.repair(entry, TTL, 5));
+      replies.add(node.repair(entry, TTL, 5, Long.MAX_VALUE));
       replies.add(node.release(entry));
     }
     for (CompletionStage<?> reply : replies) {

@@ -147,8 +147,9 @@ public final class FaultyNode extends ForwardingNode {
   }
 
   @Override
-  public CompletionStage<ExtendReply> repair(LockEntry entry, long ttlMillis, long counter) {
-    return pass(() -> super.repair(entry, ttlMillis, counter), down());
+  public CompletionStage<ExtendReply> repair(
+      LockEntry entry, long ttlMillis, long counter, long lastMillis) {
+    return pass(() -> super.repair(entry, ttlMillis, counter, lastMillis), down());
   }
 
   @Override

@@ -44,9 +44,10 @@ final class RecordingNode extends ForwardingNode {
   }
 
   @Override
-  public CompletionStage<ExtendReply> repair(LockEntry entry, long ttlMillis, long counter) {
+  public CompletionStage<ExtendReply> repair(
+      LockEntry entry, long ttlMillis, long counter, long lastMillis) {
     resources.addAll(entry.resources());
-    return super.repair(entry, ttlMillis, counter);
+    return super.repair(entry, ttlMillis, counter, lastMillis);
   }
 
   @Override

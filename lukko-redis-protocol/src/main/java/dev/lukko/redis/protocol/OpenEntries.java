@@ -31,10 +31,8 @@ final class OpenEntries {
   }
 
   /** The server does not have an entry, perhaps one that was never granted here. */
-  void missing(LockEntry entry, long serverMillis, long ttlMillis) {
-    OpenEntry opened = opened(entry);
-    opened.missingAt(serverMillis);
-    opened.livesFor(ttlMillis);
+  void missing(LockEntry entry, long ttlMillis) {
+    opened(entry).livesFor(ttlMillis);
   }
 
   /** What is known of an entry, from now on if nothing was. */

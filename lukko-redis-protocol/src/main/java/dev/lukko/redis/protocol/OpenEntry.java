@@ -14,14 +14,11 @@ import org.jspecify.annotations.Nullable;
  * connections differ. Only an answer on the same connection, behind it, tells that it has been.
  */
 final class OpenEntry {
-  private static final long REPAIRABLE_MILLIS = 1_000;
-
   private final OpenEntries all;
   private final LockEntry entry;
   private final @Nullable ScriptCall grant;
   private final List<ScriptCall> repairs = new CopyOnWriteArrayList<>();
   private volatile boolean repaired;
-  private volatile long missingAtMillis;
   private volatile long ttlNanos;
   private volatile long touchedNanos = System.nanoTime();
 
@@ -39,20 +36,6 @@ final class OpenEntry {
     repairs.removeIf(ScriptCall::isAnswered);
     repairs.add(call);
     repaired = true;
-  }
-
-  /** The server has said at this time of its clock that it does not have it. */
-  void missingAt(long serverMillis) {
-    missingAtMillis = serverMillis;
-  }
-
-  /**
-   * The last moment of the server's clock at which a repair may put it back, in milliseconds, or
-   * zero for no bound: a repair that is stuck on its way must not do so after the release.
-   */
-  long repairableUntilMillis(long ttlMillis) {
-    long since = missingAtMillis;
-    return since == 0 ? 0 : since + Math.min(ttlMillis, REPAIRABLE_MILLIS);
   }
 
   /** It was, or may have been, given this time to live. */

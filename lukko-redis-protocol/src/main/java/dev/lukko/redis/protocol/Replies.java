@@ -64,12 +64,7 @@ final class Replies {
     }
     return code == OTHER
         ? new ExtendReply.HeldByOther(holder(reply, keys))
-        : new ExtendReply.Missing();
-  }
-
-  /** The server's time in the answer that an entry is missing; zero if it does not tell. */
-  static long missingAtMillis(List<Object> reply) {
-    return reply.size() > 1 ? number(reply, 1) : 0;
+        : new ExtendReply.Missing(number(reply, 1));
   }
 
   static ReleaseReply release(List<Object> reply) {

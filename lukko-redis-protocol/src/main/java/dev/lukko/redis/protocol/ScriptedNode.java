@@ -229,7 +229,7 @@ public final class ScriptedNode implements LockNode {
           ExtendReply reply = Replies.extend(list, call.keys(), statusOf(entry));
           OpenEntry open = entries.get(entry);
           if (reply instanceof ExtendReply.Missing) {
-            entries.missing(entry, Replies.missingAtMillis(list), ttlMillis);
+            entries.missing(entry, ttlMillis);
           } else if (open != null) {
             open.livesFor(ttlMillis);
           }
@@ -239,7 +239,8 @@ public final class ScriptedNode implements LockNode {
   }
 
   @Override
-  public CompletionStage<ExtendReply> repair(LockEntry entry, long ttlMillis, long counter) {
+  public CompletionStage<ExtendReply> repair(
+      LockEntry entry, long ttlMillis, long counter, long lastMillis) {
     OpenEntry open = entries.opened(entry);
     ScriptCall call =
         call(
@@ -248,7 +249,7 @@ public final class ScriptedNode implements LockNode {
             Long.toString(storable(ttlMillis)),
             Long.toString(keepMillis(ttlMillis)),
             Long.toString(counter),
-            Long.toString(open.repairableUntilMillis(storable(ttlMillis))));
+            Long.toString(lastMillis));
     link.noteTtl(ttlMillis);
     open.repairing(call);
     open.livesFor(ttlMillis);

@@ -3,7 +3,7 @@
 --
 -- KEYS     entries, counters
 -- ARGV     1 owner, 2 mode, 3 n, 4 ttl ms, 5 retention of the counters in ms, at least ttl,
---          6 the number, 7 the last moment of this server's clock in ms at which it may be done, or 0
+--          6 the number, 7 the last moment of this server's clock in ms at which it may be done
 -- returns  { 1 }                                         extended, all of it is there
 --          { 0, now ms }                                 too late, nothing changed
 --          { 2, 0, index, kind, holder, remaining ms }   held by another, nothing changed
@@ -12,8 +12,7 @@
 local ttl, retention, number = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 
 -- A request that was stuck on its way must not put back what its owner has released meanwhile.
-local last = tonumber(ARGV[7])
-if last > 0 and now > last then
+if now > tonumber(ARGV[7]) then
   return { 0, now }
 end
 local _, failure = highest_counter()

@@ -261,7 +261,7 @@ public abstract class NodeErrorsContract {
   private void assertFailedAndNothingApplied(String code) {
     Object before = server.command("DBSIZE");
     assertThat(grant(node, entry("a", "p", "q"), 5)).satisfies(reply -> failed(reply, code));
-    assertThat(answer(node.repair(entry("a", "p", "q"), TTL, 5)))
+    assertThat(answer(node.repair(entry("a", "p", "q"), TTL, 5, Long.MAX_VALUE)))
         .satisfies(reply -> failed(reply, code));
     assertThat(server.command("DBSIZE")).isEqualTo(before);
   }

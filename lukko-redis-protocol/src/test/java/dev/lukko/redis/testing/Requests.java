@@ -86,7 +86,7 @@ public final class Requests {
   }
 
   public static ExtendReply repair(LockNode node, LockEntry entry, long ttlMillis, long counter) {
-    return answer(node.repair(entry, ttlMillis, counter));
+    return answer(node.repair(entry, ttlMillis, counter, Long.MAX_VALUE));
   }
 
   public static ReleaseReply release(LockNode node, LockEntry entry) {

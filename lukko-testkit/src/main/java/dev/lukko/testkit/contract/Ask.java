@@ -87,7 +87,11 @@ final class Ask {
   }
 
   static ExtendReply repair(LockNode node, LockEntry entry, long counter) {
-    return answer(node.repair(entry, LONG_MILLIS, counter));
+    return repair(node, entry, counter, Long.MAX_VALUE);
+  }
+
+  static ExtendReply repair(LockNode node, LockEntry entry, long counter, long lastMillis) {
+    return answer(node.repair(entry, LONG_MILLIS, counter, lastMillis));
   }
 
   static ReleaseReply release(LockNode node, LockEntry entry) {

@@ -32,7 +32,7 @@ interface CloseRules extends ContractRules {
             SoleFleet.grant(closed, new GrantRequest(entry, Ask.LONG_MILLIS, 9)),
             closed.confirm(entry, 9),
             closed.extend(entry, Ask.LONG_MILLIS),
-            closed.repair(entry, Ask.LONG_MILLIS, 9),
+            closed.repair(entry, Ask.LONG_MILLIS, 9, Long.MAX_VALUE),
             closed.release(entry),
             closed.status());
     for (CompletionStage<?> reply : replies) {

@@ -10,6 +10,7 @@ import dev.lukko.spi.GrantReply.Granted;
 import dev.lukko.spi.LockEntry;
 import dev.lukko.spi.ReleaseReply;
 import java.time.Duration;
+import java.util.List;
 import java.util.TimeZone;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceLock;
@@ -25,17 +26,17 @@ interface ExtendRules extends ContractRules {
   default void shouldNeverCreateByExtending() throws Exception {
     String resource = fresh("r");
     LockEntry entry = exclusive(fresh("owner"), resource);
-    assertThat(Ask.extend(node(), entry)).isEqualTo(new ExtendReply.Missing());
+    assertThat(Ask.extend(node(), entry)).isInstanceOf(ExtendReply.Missing.class);
     assertThat(Ask.holds(node(), entry)).isFalse();
 
     Ask.granted(node(), entry, 500);
     Ask.released(node(), entry);
-    assertThat(Ask.extend(node(), entry)).isEqualTo(new ExtendReply.Missing());
+    assertThat(Ask.extend(node(), entry)).isInstanceOf(ExtendReply.Missing.class);
     assertThat(Ask.holds(node(), entry)).isFalse();
 
     Ask.grant(node(), entry, Ask.BRIEF_MILLIS, 500);
     letExpire(entry);
-    assertThat(Ask.extend(node(), entry)).isEqualTo(new ExtendReply.Missing());
+    assertThat(Ask.extend(node(), entry)).isInstanceOf(ExtendReply.Missing.class);
     Ask.granted(node(), exclusive(fresh("next"), resource), 1);
   }
 
@@ -76,6 +77,42 @@ interface ExtendRules extends ContractRules {
   }
 
   @Test
+  default void shouldNotRepairAfterTheLastMomentOfItsOwnClock() {
+    for (LockEntry entry :
+        has(StoreTrait.SEVERAL_RESOURCES)
+            ? List.of(
+                exclusive(fresh("owner"), fresh("r")),
+                exclusive(fresh("owner"), fresh("r"), fresh("s")))
+            : List.of(exclusive(fresh("owner"), fresh("r")))) {
+      String resource = entry.resources().get(0);
+      long last = missingAt(entry) - 1;
+      assertThat(Ask.repair(node(), entry, 500, last)).isInstanceOf(ExtendReply.Missing.class);
+      assertThat(Ask.holds(node(), entry)).as("never granted").isFalse();
+      Ask.granted(node(), entry, 700);
+      Ask.released(node(), entry);
+
+      assertThat(Ask.repair(node(), entry, 900, last)).isInstanceOf(ExtendReply.Missing.class);
+      assertThat(Ask.holds(node(), entry)).as("released").isFalse();
+      assertThat(Ask.counter(node(), resource)).isEqualTo(700);
+      Ask.granted(node(), exclusive(fresh("next"), resource), 1);
+    }
+  }
+
+  @Test
+  default void shouldRepairUpToTheLastMomentOfItsOwnClock() {
+    LockEntry entry = exclusive(fresh("owner"), fresh("r"));
+    long last = missingAt(entry) + Ask.LONG_MILLIS;
+    assertThat(Ask.repair(node(), entry, 500, last)).isEqualTo(new ExtendReply.Extended());
+    assertThat(Ask.holds(node(), entry)).isTrue();
+  }
+
+  private long missingAt(LockEntry entry) {
+    ExtendReply reply = Ask.extend(node(), entry);
+    assertThat(reply).isInstanceOf(ExtendReply.Missing.class);
+    return ((ExtendReply.Missing) reply).atMillis();
+  }
+
+  @Test
   default void shouldNotRepairWhatAnotherHolds() {
     String resource = fresh("r");
     LockEntry entry = exclusive(fresh("owner"), resource);
@@ -92,7 +129,7 @@ interface ExtendRules extends ContractRules {
     LockEntry entry = exclusive(fresh("owner"), resource);
     Ask.grant(node(), entry, Ask.BRIEF_MILLIS, 500);
     letExpire(entry);
-    assertThat(Ask.extend(node(), entry)).isEqualTo(new ExtendReply.Missing());
+    assertThat(Ask.extend(node(), entry)).isInstanceOf(ExtendReply.Missing.class);
     assertThat(Ask.confirm(node(), entry, 900)).isEqualTo(new ConfirmReply.NotHeld());
     assertThat(Ask.release(node(), entry)).isEqualTo(new ReleaseReply.NotHeld());
     assertThat(Ask.granted(node(), entry, 500)).as("a new grant").isEqualTo(501);
@@ -161,7 +198,7 @@ interface ExtendRules extends ContractRules {
     assertThat(Ask.grant(node(), entry, Long.MAX_VALUE, 5)).isEqualTo(new Granted(5));
     assertThat(Ask.answer(node().extend(entry, Long.MAX_VALUE)))
         .isEqualTo(new ExtendReply.Extended());
-    assertThat(Ask.answer(node().repair(entry, Long.MAX_VALUE, 5)))
+    assertThat(Ask.answer(node().repair(entry, Long.MAX_VALUE, 5, Long.MAX_VALUE)))
         .isEqualTo(new ExtendReply.Extended());
     Ask.refused(node(), exclusive(fresh("other"), entry.resources().get(0)), 6);
   }

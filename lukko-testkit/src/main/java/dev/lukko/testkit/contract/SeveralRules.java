@@ -80,7 +80,7 @@ interface SeveralRules extends ContractRules {
     Ask.granted(node(), entry, 500);
     Ask.released(node(), exclusive(owner, names[1]));
 
-    assertThat(Ask.extend(node(), entry)).isEqualTo(new ExtendReply.Missing());
+    assertThat(Ask.extend(node(), entry)).isInstanceOf(ExtendReply.Missing.class);
     assertThat(Ask.confirm(node(), entry, 900)).isEqualTo(new ConfirmReply.NotHeld());
     assertThat(Ask.holds(node(), exclusive(owner, names[1]))).isFalse();
     assertThat(Ask.counter(node(), names[0])).isEqualTo(500);

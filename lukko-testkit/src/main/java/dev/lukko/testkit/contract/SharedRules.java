@@ -67,6 +67,18 @@ interface SharedRules extends ContractRules {
   }
 
   @Test
+  default void shouldNotRepairAReaderAfterTheLastMomentOfItsOwnClock() {
+    require(Capability.SHARED);
+    LockEntry entry = shared(fresh("reader"), fresh("r"));
+    ExtendReply reply = Ask.extend(node(), entry);
+    assertThat(reply).isInstanceOf(ExtendReply.Missing.class);
+    long missingAt = ((ExtendReply.Missing) reply).atMillis();
+    assertThat(Ask.repair(node(), entry, 500, missingAt - 1))
+        .isInstanceOf(ExtendReply.Missing.class);
+    Ask.granted(node(), exclusive(fresh("writer"), entry.resources().get(0)), 1);
+  }
+
+  @Test
   default void shouldGiveNoReaderTheNumberOfARepair() {
     require(Capability.SHARED);
     String resource = fresh("r");
@@ -131,7 +143,7 @@ interface SharedRules extends ContractRules {
     Ask.refused(node(), writer, 7);
     letExpire(brief);
     assertThat(Ask.release(node(), brief)).isEqualTo(new ReleaseReply.NotHeld());
-    assertThat(Ask.extend(node(), brief)).isEqualTo(new ExtendReply.Missing());
+    assertThat(Ask.extend(node(), brief)).isInstanceOf(ExtendReply.Missing.class);
     Ask.refused(node(), writer, 7);
     Ask.released(node(), two);
     assertThat(Ask.granted(node(), writer, 7)).isEqualTo(7);
@@ -157,7 +169,7 @@ interface SharedRules extends ContractRules {
     String resource = fresh("r");
     LockEntry one = shared(fresh("reader"), resource);
     LockEntry two = shared(fresh("reader"), resource);
-    assertThat(Ask.extend(node(), one)).isEqualTo(new ExtendReply.Missing());
+    assertThat(Ask.extend(node(), one)).isInstanceOf(ExtendReply.Missing.class);
     Ask.granted(node(), one, 500);
     assertThat(Ask.extend(node(), one)).isEqualTo(new ExtendReply.Extended());
     assertThat(Ask.confirm(node(), two, 900)).isEqualTo(new ConfirmReply.NotHeld());

@@ -113,13 +113,14 @@ final class SimLink implements LockNode {
   }
 
   @Override
-  public CompletionStage<ExtendReply> repair(LockEntry entry, long ttlMillis, long counter) {
+  public CompletionStage<ExtendReply> repair(
+      LockEntry entry, long ttlMillis, long counter, long lastMillis) {
     Acquisition acquisition = of(entry, Verb.REPAIR);
     return connection.send(
         new Message<>(
             Verb.REPAIR,
             acquisition,
-            at -> at.repair(entry, ttlMillis, counter, acquisition),
+            at -> at.repair(entry, ttlMillis, counter, lastMillis, acquisition),
             Unknown::new));
   }
 

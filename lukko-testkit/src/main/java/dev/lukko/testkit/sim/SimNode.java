@@ -147,8 +147,9 @@ final class SimNode {
     return reply;
   }
 
-  ExtendReply repair(LockEntry entry, long ttlMillis, long counter, Acquisition acquisition) {
-    ExtendReply reply = now(node.repair(entry, ttlMillis, counter));
+  ExtendReply repair(
+      LockEntry entry, long ttlMillis, long counter, long lastMillis, Acquisition acquisition) {
+    ExtendReply reply = now(node.repair(entry, ttlMillis, counter, lastMillis));
     judge(shadow.repaired(entry, ttlMillis, counter, reply, acquisition, clock.nanoTime()));
     if (reply instanceof ExtendReply.Extended) {
       acquisition.keeps(number, world.now(), ttlMillis * 1_000_000L);

@@ -97,7 +97,7 @@ final class BrokenNodes {
               new ForwardingNode(memory) {
                 @Override
                 public CompletionStage<ExtendReply> extend(LockEntry entry, long ttlMillis) {
-                  return node().repair(entry, ttlMillis, 1);
+                  return node().repair(entry, ttlMillis, 1, Long.MAX_VALUE);
                 }
               });
     }
@@ -173,8 +173,9 @@ final class BrokenNodes {
     }
 
     @Override
-    public CompletionStage<ExtendReply> repair(LockEntry entry, long ttlMillis, long counter) {
-      return node().repair(mangled(entry), ttlMillis, counter);
+    public CompletionStage<ExtendReply> repair(
+        LockEntry entry, long ttlMillis, long counter, long lastMillis) {
+      return node().repair(mangled(entry), ttlMillis, counter, lastMillis);
     }
 
     @Override
@@ -427,9 +428,46 @@ final class BrokenNodes {
               new KnowsHolders(memory) {
                 @Override
                 public CompletionStage<ExtendReply> repair(
-                    LockEntry entry, long ttlMillis, long counter) {
+                    LockEntry entry, long ttlMillis, long counter, long lastMillis) {
                   now(node().release(holderInPlaceOf(entry)));
-                  return node().repair(entry, ttlMillis, counter);
+                  return node().repair(entry, ttlMillis, counter, lastMillis);
+                }
+              });
+    }
+  }
+
+  /** Puts an entry back however long the request was on its way. */
+  static class RepairsAtAnyTime extends LockNodeContract {
+    @Override
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<ExtendReply> repair(
+                    LockEntry entry, long ttlMillis, long counter, long lastMillis) {
+                  return node().repair(entry, ttlMillis, counter, Long.MAX_VALUE);
+                }
+              });
+    }
+  }
+
+  /** Says that an entry is missing, and not when it looked. */
+  static class TellsNoTime extends LockNodeContract {
+    @Override
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<ExtendReply> extend(LockEntry entry, long ttlMillis) {
+                  return node()
+                      .extend(entry, ttlMillis)
+                      .thenApply(
+                          reply ->
+                              reply instanceof ExtendReply.Missing
+                                  ? new ExtendReply.Missing(Long.MIN_VALUE / 2)
+                                  : reply);
                 }
               });
     }
@@ -444,8 +482,8 @@ final class BrokenNodes {
               new ForwardingNode(memory) {
                 @Override
                 public CompletionStage<ExtendReply> repair(
-                    LockEntry entry, long ttlMillis, long counter) {
-                  return node().repair(entry, ttlMillis, 1);
+                    LockEntry entry, long ttlMillis, long counter, long lastMillis) {
+                  return node().repair(entry, ttlMillis, 1, lastMillis);
                 }
               });
     }

@@ -223,6 +223,17 @@ class BrokenNodesTest {
   }
 
   @Test
+  void repairAtAnyTimeIsFound() {
+    assertFinds(
+        BrokenNodes.RepairsAtAnyTime.class, "shouldNotRepairAfterTheLastMomentOfItsOwnClock");
+  }
+
+  @Test
+  void missingEntryWithoutATimeIsFound() {
+    assertFinds(BrokenNodes.TellsNoTime.class, "shouldRepairUpToTheLastMomentOfItsOwnClock");
+  }
+
+  @Test
   void entryThatEndsEarlyIsFound() {
     assertFinds(BrokenNodes.EndsEntriesEarly.class, "shouldLetAnEntryLiveForItsTtlAndNoLonger");
   }

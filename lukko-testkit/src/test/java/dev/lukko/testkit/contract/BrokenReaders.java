@@ -183,11 +183,11 @@ final class BrokenReaders {
               new Joining(memory) {
                 @Override
                 public CompletionStage<ExtendReply> repair(
-                    LockEntry entry, long ttlMillis, long counter) {
+                    LockEntry entry, long ttlMillis, long counter, long lastMillis) {
                   if (entry.shared()) {
                     join(entry, counter);
                   }
-                  return node().repair(entry, ttlMillis, counter);
+                  return node().repair(entry, ttlMillis, counter, lastMillis);
                 }
               });
     }
