@@ -310,6 +310,24 @@ public final class InMemoryNode implements LockNode {
   }
 
   /**
+   * Raises a resource's counter as a grant from before would have, for a node that takes the place
+   * of an older one, and for tests; a counter that is higher already stays.
+   *
+   * @param counter the last token that was given, 1 to {@link GrantRequest#MAX_COUNTER}
+   * @throws IllegalArgumentException if it is out of range
+   */
+  public synchronized void raiseCounter(String resource, long counter) {
+    if (counter < 1 || counter > GrantRequest.MAX_COUNTER) {
+      throw new IllegalArgumentException(
+          "counter is " + counter + "; it must be 1 to " + GrantRequest.MAX_COUNTER);
+    }
+    long now = ticker.nanoTime();
+    MemorySlot slot = slots.computeIfAbsent(resource, name -> new MemorySlot(name, now));
+    slot.raise(Math.max(counter, slot.counter()), false);
+    slot.granted(now);
+  }
+
+  /**
    * Forgets everything, entries, counters and records, as a store does that restarts empty. It
    * votes again when a client has admitted it.
    */

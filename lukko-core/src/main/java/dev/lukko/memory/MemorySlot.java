@@ -84,7 +84,7 @@ final class MemorySlot {
   }
 
   /** The counter rises and never falls; whom its number was given to changes only with it. */
-  private void raise(long number, boolean toReader) {
+  void raise(long number, boolean toReader) {
     if (number > counter) {
       counter = number;
       givenToReader = toReader;

@@ -193,7 +193,8 @@ final class Admission {
       LOG.log(System.Logger.Level.WARNING, plan::note);
     }
     plan.overlaps().forEach(this::tell);
-    if (!plan.hasChanges() || steps >= MOST_STEPS) {
+    boolean ended = !plan.hasChanges() && !plan.looksAgain();
+    if (ended || steps >= MOST_STEPS) {
       conclude(plan);
       end(review);
       return;

@@ -7,6 +7,7 @@ import dev.lukko.spi.NodeStatus;
 import dev.lukko.spi.NodeStatus.State;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
@@ -14,6 +15,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -34,6 +36,10 @@ import org.jspecify.annotations.Nullable;
  * only when a majority has it at the new server, which is quarantined. So the old id counts nowhere
  * any more before the new one counts anywhere. Nothing is ever written sideways or back: each
  * change leads to a higher epoch, or adds a server to the one that a majority has.
+ *
+ * <p>A look takes a while: a server that restarts meanwhile, and is asked through two addresses,
+ * looks like two. So nothing that makes servers vote at once follows from one look, but only from
+ * two in which each has told the same identity: then all of them were there between the two.
  *
  * <p>A change may end half-way: any later look goes on where it ended.
  */
@@ -83,6 +89,7 @@ final class FleetPlan {
   private @Nullable FleetRecord fleet;
   private String ambiguity = "";
   private String note = "";
+  private boolean looksAgain;
 
   private FleetPlan(Client client, List<NodeStatus> statuses, List<Seat> former) {
     this.client = client;
@@ -125,6 +132,22 @@ final class FleetPlan {
       }
     }
     return false;
+  }
+
+  /** Whether the same has to be seen once more before anything follows from it. */
+  boolean looksAgain() {
+    return looksAgain;
+  }
+
+  /** Whether all nodes told the same identities in the look before. */
+  private boolean isSeenTwice() {
+    for (int i = 0; i < seats.length; i++) {
+      Optional<String> identity = statuses.get(i).identity();
+      if (identity.isPresent() && !identity.equals(former.get(i).identity())) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** The fleet's record, of whichever member; null if no node keeps records, or none is found. */
@@ -234,18 +257,26 @@ final class FleetPlan {
                     Duration.ZERO));
   }
 
-  /** A node that cannot be reached keeps its place, if the fleet is still the same. */
+  /**
+   * A node that cannot be reached keeps its place, if the fleet is still the same and nobody else
+   * has turned out to be the server that it was.
+   */
   private void keepSilent() {
     FleetRecord now = fleet;
     for (int i = 0; i < seats.length; i++) {
       String seen = former.get(i).seen();
       if (statuses.get(i).identity().isEmpty() && seen != null) {
         boolean other = now != null && seen.contains(" ") && !seen.startsWith(now.ofAll());
-        if (!other) {
+        if (!other && !hasSeat(seen)) {
           seats[i] = former.get(i).unreachable(statuses.get(i));
         }
       }
     }
+  }
+
+  /** Whether this very server has a vote already, through an address that has answered. */
+  private boolean hasSeat(String seen) {
+    return Arrays.stream(seats).anyMatch(seat -> seat != null && seen.equals(seat.seen()));
   }
 
   // ---- which fleet
@@ -328,6 +359,10 @@ final class FleetPlan {
   private void found() {
     boolean majority = keepers.size() >= client.quorum();
     long pause = majority && !client.strict() ? 0 : client.quarantineMillis();
+    if (pause == 0 && !isSeenTwice()) {
+      looksAgain = true;
+      return;
+    }
     Map<Integer, String> ids = new HashMap<>();
     Set<String> members = new TreeSet<>();
     long epoch = 0;
@@ -458,6 +493,12 @@ final class FleetPlan {
       int awaiting = restarted.size() + newcomers.size();
       boolean majority = awaiting >= client.quorum();
       long wait = majority && !client.strict() ? 0 : client.quarantineMillis();
+      if (majority && wait == 0 && !isSeenTwice()) {
+        looksAgain = true;
+        restarted.forEach(i -> bar(i, status(i), status(i).detail()));
+        newcomers.forEach(i -> seats[i] = former.get(i).barred(status(i)));
+        return;
+      }
       if (majority && wait == 0 && client.quarantineMillis() > 0) {
         note = newDeployment(awaiting, key.substring(0, key.indexOf(' ')));
       }

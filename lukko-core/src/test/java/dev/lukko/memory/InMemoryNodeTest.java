@@ -1,6 +1,7 @@
 package dev.lukko.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.FleetChange;
@@ -170,5 +171,16 @@ class InMemoryNodeTest {
     for (int i = 0; i < 10_000; i++) {
       now(swept.grant(new GrantRequest(entry("sweeper", "another").seen(seen(swept)), 1, 1)));
     }
+  }
+
+  @Test
+  void shouldGiveHigherTokensThanTheCounterThatItWasRaisedTo() {
+    node.raiseCounter("r", 500);
+    node.raiseCounter("r", 400);
+
+    assertThat(grant(entry("a"), 100, 1)).isEqualTo(new Granted(501));
+    assertThatThrownBy(() -> node.raiseCounter("r", 0))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("counter is 0; it must be 1 to 9007199254740991");
   }
 }

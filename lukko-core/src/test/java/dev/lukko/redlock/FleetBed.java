@@ -103,12 +103,22 @@ final class FleetBed {
       return new FleetPlan.Client(names, fleet, strict, QUARANTINE);
     }
 
-    /** Looks, and decides; changes nothing at a server yet. */
+    /** Looks, twice if need be, and decides; changes nothing at a server yet. */
     FleetPlan look() {
-      looked =
-          addresses.stream()
-              .map(server -> server == null ? NodeStatus.unreachable("") : server.status())
-              .toList();
+      FleetPlan plan = look(() -> {});
+      return plan.looksAgain() ? look(() -> {}) : plan;
+    }
+
+    /** Looks once, and something happens after the first node has answered. */
+    FleetPlan look(Runnable meanwhile) {
+      List<NodeStatus> seen = new ArrayList<>();
+      for (Server server : addresses) {
+        seen.add(server == null ? NodeStatus.unreachable("") : server.status());
+        if (seen.size() == 1) {
+          meanwhile.run();
+        }
+      }
+      looked = seen;
       FleetPlan plan = FleetPlan.of(client(), looked, seats, key);
       seats = plan.seats();
       FleetRecord record = plan.fleet();

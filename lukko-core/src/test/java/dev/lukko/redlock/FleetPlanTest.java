@@ -133,6 +133,41 @@ class FleetPlanTest {
   }
 
   @Test
+  void aServerThatAnswersThroughAnotherAddressHasNoVoteThroughItsOwnSilentOne() {
+    User user = bed.user(a, b, c);
+    user.settle();
+    user.addresses.set(1, c);
+    user.addresses.set(2, null);
+    user.settle();
+    user.addresses.set(2, c);
+    assertThat(user.votes()).isEqualTo(2);
+  }
+
+  @Test
+  void aServerThatRestartsDuringALookIsNotTakenForTwo() {
+    bed.user(a, b, c).settle();
+    b.restartEmpty();
+    User misled = bed.user(b, b, c);
+    FleetPlan first = misled.look(b::restartEmpty);
+    assertThat(first.hasChanges()).isFalse();
+    assertThat(first.looksAgain()).isTrue();
+    misled.settle();
+    assertThat(misled.votes()).isLessThan(2);
+  }
+
+  @Test
+  void aMajorityOfServersThatRestartedIsSeenTwiceBeforeItVotes() {
+    User user = bed.user(a, b, c);
+    user.settle();
+    b.restart();
+    c.restart();
+    assertThat(user.look(() -> {}).hasChanges()).isFalse();
+    assertThat(user.look(() -> {}).hasChanges()).isTrue();
+    user.settle();
+    assertThat(user.votes()).isEqualTo(3);
+  }
+
+  @Test
   void anAddressThatLeadsToAnotherMemberHasNoVoteAndIsNoReasonForANewDeployment() {
     User holder = bed.user(a, b, c);
     holder.settle();

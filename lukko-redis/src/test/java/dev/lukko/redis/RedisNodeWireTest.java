@@ -183,6 +183,7 @@ class RedisNodeWireTest {
   void lateGrantOnAConnectionThatWasGivenUpIsReleasedAfterTheReconnect() {
     try (RedisNode impatient =
         RedisNode.builder().commandTimeout(Duration.ofMillis(100)).connect(server.url())) {
+      SoleFleet.admit(impatient);
       server.pause();
       assertThat(grant(impatient, entry("owner-1", "r"), 5)).isInstanceOf(Unknown.class);
       await().until(() -> impatient.toString().contains("not connected"));

@@ -1,6 +1,7 @@
 package dev.lukko.redis.testing;
 
 import static dev.lukko.redis.testing.Requests.TTL;
+import static dev.lukko.redis.testing.Requests.admit;
 import static dev.lukko.redis.testing.Requests.answer;
 import static dev.lukko.redis.testing.Requests.entry;
 import static dev.lukko.redis.testing.Requests.extend;
@@ -201,6 +202,7 @@ public abstract class NodeErrorsContract {
   @Test
   void hungServerIsUnknownAfterTheCommandTimeout() {
     try (LockNode impatient = connect(server.url(), Duration.ofMillis(100))) {
+      admit(impatient);
       server.pause();
       assertThat(grant(impatient, entry("a", "r"), 5))
           .isInstanceOfSatisfying(

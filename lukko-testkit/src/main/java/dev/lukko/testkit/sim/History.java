@@ -156,7 +156,8 @@ final class History {
     while (goesOn() && leases.size() < resources.size() && world.now() < end) {
       world.runUntil(Math.min(end, world.now() + plan.tauNanos()));
     }
-    if (goesOn() && leases.size() < resources.size()) {
+    boolean granted = leases.size() == resources.size();
+    if (goesOn() && !granted && !(world.hasMoved() && world.hasTooFewMembers())) {
       world.violated(
           Check.LIVENESS, String.format("not granted within %.3f ms after healing", bound / 1e6));
       return;

@@ -5,6 +5,8 @@ import dev.lukko.spi.ConfirmReply;
 import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.FairTicket;
 import dev.lukko.spi.FleetChange;
+import dev.lukko.spi.FleetMemory;
+import dev.lukko.spi.FleetRecord;
 import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.LockEntry;
@@ -45,9 +47,7 @@ final class SimNode {
 
   /** Has a counter from before the history. */
   void begin(String resource, long counter) {
-    LockEntry earlier = LockEntry.exclusive(List.of(resource), "before the history");
-    now(node.grant(new GrantRequest(earlier, 1, counter)));
-    now(node.release(earlier));
+    node.raiseCounter(resource, counter);
     shadow.begin(resource, counter);
   }
 
@@ -95,6 +95,12 @@ final class SimNode {
 
   boolean isVoting() {
     return status().state() == NodeStatus.State.VOTING;
+  }
+
+  /** The records of all fleets that it serves. */
+  List<FleetRecord> records() {
+    FleetMemory memory = status().memory();
+    return memory == null ? List.of() : memory.records();
   }
 
   /** When its present quarantine ends at the latest, in true time. */

@@ -1,6 +1,8 @@
 package dev.lukko.testkit.sim;
 
+import dev.lukko.spi.FleetRecord;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
@@ -172,6 +174,29 @@ final class World {
   /** Whether an address ever led elsewhere: then a release may have gone there, too. */
   boolean hasMoved() {
     return moved;
+  }
+
+  /**
+   * Whether too few members of the fleet are left to let others in. An address that leads to
+   * another server while others forget can cost a fleet more members than have failed; nothing is
+   * granted then until somebody decides by hand, so that two halves never go on alone.
+   */
+  boolean hasTooFewMembers() {
+    List<FleetRecord> records = nodes.stream().flatMap(node -> node.records().stream()).toList();
+    return records.stream()
+            .filter(record -> record.size() == nodes.size())
+            .max(Comparator.comparingLong(FleetRecord::epoch))
+            .map(
+                latest ->
+                    records.stream()
+                        .filter(record -> record.key().equals(latest.key()))
+                        .filter(record -> latest.members().contains(record.self()))
+                        .map(FleetRecord::self)
+                        .distinct()
+                        .count())
+            .orElse((long) quorum())
+            .intValue()
+        < quorum();
   }
 
   /** A client of another fleet comes, that is made of some of the nodes. */

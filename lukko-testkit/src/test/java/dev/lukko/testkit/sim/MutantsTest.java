@@ -59,6 +59,15 @@ class MutantsTest {
     assertThat(verdict.survived()).as("survived %d histories", BUDGET).isFalse();
   }
 
+  /** Otherwise a mutant could die of something else. */
+  @Tag("mutants")
+  @Test
+  void shouldFindNothingInTheSameHistoriesWithoutAMutant() {
+    HistoryProbe probe = new HistoryProbe();
+
+    assertThat(probe.applyAsLong(BUDGET)).as(probe::toString).isZero();
+  }
+
   @Test
   void shouldMatchTheSourceExactlyOnceAndStandInTheDocs() throws Exception {
     String page = MutantsPage.read();
