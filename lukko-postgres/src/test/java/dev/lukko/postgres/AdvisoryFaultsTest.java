@@ -321,7 +321,7 @@ class AdvisoryFaultsTest {
         clients.add(client);
         waits.add(client.acquireAsync(patient("migration")));
       }
-      await().until(() -> database.advisoryLocks() == 21);
+      await().atMost(Duration.ofMinutes(1)).until(() -> database.advisoryLocks() == 21);
 
       database.execute("CREATE INDEX CONCURRENTLY big_n ON big (n)");
 

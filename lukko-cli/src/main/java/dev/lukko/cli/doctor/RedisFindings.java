@@ -181,7 +181,7 @@ final class RedisFindings {
               "nothing while it runs evenly; when it is stepped, its locks end early or late",
               "let a time service slew the clocks of all machines, never step them"));
     }
-    if (Math.abs(timing.movedMicros()) > MOVED_MICROS + timing.errorMicros() * 2) {
+    if (Math.abs(timing.movedMicros()) > MOVED_MICROS) {
       findings.add(
           warning(
               "its clock moved by "

@@ -13,7 +13,7 @@ import java.util.Locale;
  * @param count how many there were
  * @param offsetMicros by how much the node's clock is ahead of ours
  * @param errorMicros by how much that may be wrong
- * @param movedMicros by how much it moved against our steady clock meanwhile
+ * @param movedMicros by how much it has surely moved against our steady clock meanwhile
  */
 record Timing(
     long p50Nanos,
@@ -47,7 +47,7 @@ record Timing(
         count,
         best.serverMicros - best.wallMicros,
         best.tripNanos / 2_000 + 1,
-        (last.serverMicros - first.serverMicros) - (last.steadyMicros - first.steadyMicros));
+        last.surelyMovedSince(first));
   }
 
   static long percentile(long[] sorted, int percent) {
@@ -65,14 +65,22 @@ record Timing(
     static ClockSample of(Questions questions) {
       long sent = System.nanoTime();
       long server = questions.timeMicros();
-      long came = System.nanoTime();
       Instant wall = Instant.now();
+      long came = System.nanoTime(); // Last, so that whatever kept us counts as uncertainty.
       long trip = came - sent;
       return new ClockSample(
           server,
           ChronoUnit.MICROS.between(Instant.EPOCH, wall) - trip / 2_000,
           sent / 1_000 + trip / 2_000,
           trip);
+    }
+
+    /** Less by what the two round trips leave open: a busy machine is no clock that jumps. */
+    long surelyMovedSince(ClockSample earlier) {
+      long moved =
+          (serverMicros - earlier.serverMicros) - (steadyMicros - earlier.steadyMicros);
+      long open = (tripNanos + earlier.tripNanos) / 2_000 + 1;
+      return Long.signum(moved) * Math.max(0, Math.abs(moved) - open);
     }
   }
 }
