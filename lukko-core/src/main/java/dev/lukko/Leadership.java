@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>{@code
  * try (Leadership leadership =
- *     Leadership.of(locks, "billing", Duration.ofSeconds(10))
+ *     Leadership.builder(locks, "billing", Duration.ofSeconds(10))
  *         .onElected(term -> billing.start(term.fencingToken()))
  *         .onLost(reason -> billing.stop())
  *         .start()) { ... }
@@ -67,7 +67,7 @@ public final class Leadership implements AutoCloseable {
    * @param ttl how long a leader that died keeps others out, as in {@link
    *     LockClient#acquire(String, Duration)}
    */
-  public static Candidacy of(LockClient client, String name, Duration ttl) {
+  public static Candidacy builder(LockClient client, String name, Duration ttl) {
     return new Candidacy(client, name, ttl);
   }
 

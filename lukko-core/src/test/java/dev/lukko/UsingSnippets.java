@@ -75,7 +75,7 @@ final class UsingSnippets {
   void leadership() {
     // begin leadership
     try (Leadership leadership =
-        Leadership.of(locks, "billing", Duration.ofSeconds(10))
+        Leadership.builder(locks, "billing", Duration.ofSeconds(10))
             .onElected(term -> write(term.fencingToken()))
             .onLost(reason -> stop(reason))
             .start()) {

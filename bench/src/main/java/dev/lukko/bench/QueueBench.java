@@ -195,7 +195,7 @@ final class QueueBench {
   }
 
   private void byClaim() throws Exception {
-    try (SkipLockedQueue queue = SkipLockedQueue.builder(source, "q").build()) {
+    try (SkipLockedQueue queue = SkipLockedQueue.over(source, "q")) {
       inWorkers(
           () -> {
             try (SkipLockedQueue.Claim claim = queue.claim(batch)) {
@@ -208,7 +208,7 @@ final class QueueBench {
   }
 
   private void byLease() throws Exception {
-    try (SkipLockedQueue queue = SkipLockedQueue.builder(source, "q").build()) {
+    try (SkipLockedQueue queue = SkipLockedQueue.over(source, "q")) {
       inWorkers(
           () -> {
             LeasedRows leased = queue.lease(batch, Duration.ofMinutes(1));

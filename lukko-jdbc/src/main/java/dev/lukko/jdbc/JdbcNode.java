@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>{@code
  * JdbcSchema.create(dataSource);                        // once; or run JdbcSchema.ddl(...)
- * LockClient locks = Redlock.over(JdbcNode.connect(dataSource));
+ * LockClient locks = Redlock.over(JdbcNode.over(dataSource));
  * }</pre>
  *
  * <p>Give the node a small data source of its own. With the application's pool it works, but a pool
@@ -100,8 +100,11 @@ public final class JdbcNode implements LockNode {
     this.name = settings.name() != null ? settings.name() : Addresses.of(sessions.url(), number);
   }
 
-  /** A node with the default settings; see {@link JdbcNodeBuilder#build}. */
-  public static JdbcNode connect(DataSource source) {
+  /**
+   * A node with the default settings on connections of this source, which stays open; see {@link
+   * JdbcNodeBuilder#build}.
+   */
+  public static JdbcNode over(DataSource source) {
     return builder(source).build();
   }
 

@@ -35,7 +35,7 @@ class DriverLookupTest {
   void dataSourceThatFindsNoDriver_isRefusedAtOnce_andIsNoOutage() {
     DataSource source = new DriverManagerDataSource("jdbc:nosuch:db");
     assertThatIllegalStateException()
-        .isThrownBy(() -> JdbcNode.connect(source))
+        .isThrownBy(() -> JdbcNode.over(source))
         .withMessageContaining("No suitable driver");
   }
 

@@ -42,15 +42,15 @@ class JdbcNodeBuilderTest {
     assertThat(Addresses.of("jdbc:h2:mem:x;USER=sa;PASSWORD=s", 1)).isEqualTo("h2:mem:x");
     assertThat(Addresses.of("jdbc:mysql://(host=db,password=s)/x", 4)).isEqualTo("jdbc-4");
     assertThat(Addresses.of(null, 5)).isEqualTo("jdbc-5");
-    try (JdbcNode node = JdbcNode.connect(database.source())) {
+    try (JdbcNode node = JdbcNode.over(database.source())) {
       assertThat(node.name()).startsWith("h2:mem:lukko");
     }
   }
 
   @Test
   void onlyPostgres_givesHints() {
-    try (JdbcNode h2 = JdbcNode.connect(database.source());
-        JdbcNode postgres = JdbcNode.connect(Databases.postgres().source());
+    try (JdbcNode h2 = JdbcNode.over(database.source());
+        JdbcNode postgres = JdbcNode.over(Databases.postgres().source());
         JdbcNode quiet = Databases.postgres().node().notifications(false).build()) {
       assertThat(h2.capabilities()).containsExactly(Capability.SHARED);
       assertThat(postgres.capabilities())

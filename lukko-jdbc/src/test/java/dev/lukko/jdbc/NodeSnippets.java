@@ -12,7 +12,7 @@ final class NodeSnippets {
   void nodes(DataSource dataSource) throws SQLException {
     // begin sql-nodes
     JdbcSchema.create(dataSource); // once; or run the statements of `lukko ddl`
-    LockClient locks = Redlock.over(JdbcNode.connect(dataSource));
+    LockClient locks = Redlock.over(JdbcNode.over(dataSource));
 
     LockClient mixed =
         Redlock.over(

@@ -42,7 +42,7 @@ class SchemaTest {
   @EnumSource
   void missingTables_areRefusedWithTheWayOut(Dialect dialect) {
     DataSource source = empty(dialect);
-    assertThatThrownBy(() -> JdbcNode.connect(source))
+    assertThatThrownBy(() -> JdbcNode.over(source))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("missing")
         .hasMessageContaining("JdbcSchema.ddl(Dialect." + dialect + ")");
@@ -57,7 +57,7 @@ class SchemaTest {
     try (Connection connection = source.getConnection()) {
       DialectTraits.execute(connection, "UPDATE lukko_schema SET version = 7");
     }
-    assertThatThrownBy(() -> JdbcNode.connect(source))
+    assertThatThrownBy(() -> JdbcNode.over(source))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("version 7")
         .hasMessageContaining("newer library");
@@ -71,20 +71,20 @@ class SchemaTest {
       throws SQLException {
     DataSource source = empty(dialect);
     JdbcSchema.create(source);
-    try (JdbcNode node = JdbcNode.connect(source)) {
+    try (JdbcNode node = JdbcNode.over(source)) {
       now(node.grant(new GrantRequest(entry("a", "r"), 60_000, 7)));
     }
     try (Connection connection = source.getConnection()) {
       DialectTraits.execute(connection, "ALTER TABLE lukko_lock DROP COLUMN ttl");
       DialectTraits.execute(connection, "UPDATE lukko_schema SET version = 1");
     }
-    assertThatThrownBy(() -> JdbcNode.connect(source))
+    assertThatThrownBy(() -> JdbcNode.over(source))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContainingAll("version 1", "upgrade");
     for (int i = 0; i < 2; i++) {
       JdbcSchema.create(source);
     }
-    try (JdbcNode node = JdbcNode.connect(source)) {
+    try (JdbcNode node = JdbcNode.over(source)) {
       assertThat(now(node.extend(entry("a", "r"), 60_000))).isEqualTo(new Extended());
       assertThat(now(node.grant(new GrantRequest(entry("a", "s"), 60_000, 8))))
           .isEqualTo(new Granted(8));
@@ -102,7 +102,7 @@ class SchemaTest {
         }
       }
     }
-    try (JdbcNode node = JdbcNode.connect(source)) {
+    try (JdbcNode node = JdbcNode.over(source)) {
       assertThat(now(node.grant(new GrantRequest(entry("a", "r"), 60_000, 1))))
           .isEqualTo(new Granted(1));
     }

@@ -24,14 +24,14 @@ class StandbyTest {
     }
     Files.createFile(data.resolve("standby.signal"));
     try (EmbeddedPostgres standby = start(data)) {
-      try (JdbcNode node = JdbcNode.connect(standby.getPostgresDatabase())) {
+      try (JdbcNode node = JdbcNode.over(standby.getPostgresDatabase())) {
         NodeStatus status = node.status().toCompletableFuture().get();
         assertThat(status.state()).isEqualTo(NodeStatus.State.UNFIT);
         assertThat(status.detail()).contains("replica");
       }
       assertThatThrownBy(
               () -> {
-                try (JdbcNode node = JdbcNode.connect(standby.getPostgresDatabase());
+                try (JdbcNode node = JdbcNode.over(standby.getPostgresDatabase());
                     Redlock locks = Redlock.over(node)) {
                   locks.acquire("a", Duration.ofSeconds(30));
                 }

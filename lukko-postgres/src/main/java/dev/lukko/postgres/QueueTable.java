@@ -68,7 +68,7 @@ public final class QueueTable {
    *
    * @param table its name, with or without a schema: lower-case letters, digits, underscores
    */
-  public static Builder of(String table) {
+  public static Builder builder(String table) {
     if (table == null || !TABLE.matcher(table).matches()) {
       throw new IllegalArgumentException(
           "table is \"" + table + "\"; it must be name or schema.name in lower case");

@@ -92,6 +92,11 @@ public final class SkipLockedQueue implements AutoCloseable {
     window = new ScanWindow(builder.slowScanNanos, builder.nanos);
   }
 
+  /** A queue of this name in our table, with the default settings. */
+  public static SkipLockedQueue over(DataSource dataSource, String name) {
+    return builder(dataSource, name).build();
+  }
+
   /** A builder for a queue of this name, in our table. */
   public static Builder builder(DataSource dataSource, String name) {
     return new Builder(dataSource, name);

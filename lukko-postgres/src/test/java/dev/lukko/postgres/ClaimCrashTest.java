@@ -264,7 +264,7 @@ class ClaimCrashTest {
     SkipLockedQueue queue =
         queue(
             SkipLockedQueue.builder(database.dataSource(), "orders")
-                .table(QueueTable.of("orders").build()));
+                .table(QueueTable.builder("orders").build()));
     try (Connection application = database.connect();
         Statement statement = application.createStatement()) {
       application.setAutoCommit(false);

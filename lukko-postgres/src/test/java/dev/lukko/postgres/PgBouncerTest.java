@@ -92,7 +92,7 @@ class PgBouncerTest {
   }
 
   private static void useTheQueue(PGSimpleDataSource pooled) throws Exception {
-    try (SkipLockedQueue queue = SkipLockedQueue.builder(pooled, "mail").build()) {
+    try (SkipLockedQueue queue = SkipLockedQueue.over(pooled, "mail")) {
       for (int i = 0; i < 4; i++) {
         queue.enqueue(QueueJob.of("job " + i));
       }

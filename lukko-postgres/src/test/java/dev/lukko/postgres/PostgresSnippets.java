@@ -49,7 +49,7 @@ abstract class PostgresSnippets {
 
   void loop(DataSource dataSource) throws InterruptedException {
     // begin queue-loop
-    try (SkipLockedQueue queue = SkipLockedQueue.builder(dataSource, "mail").build()) {
+    try (SkipLockedQueue queue = SkipLockedQueue.over(dataSource, "mail")) {
       while (running()) {
         try (SkipLockedQueue.Claim claim = queue.claim(20)) {
           for (QueueRow row : claim.rows()) {

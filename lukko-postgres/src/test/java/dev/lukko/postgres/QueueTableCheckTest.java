@@ -32,7 +32,7 @@ class QueueTableCheckTest {
     queue =
         SkipLockedQueue.builder(database.dataSource(), "orders")
             .table(
-                QueueTable.of("orders")
+                QueueTable.builder("orders")
                     .payload("body")
                     .doneAt("done_at")
                     .priority("priority")
@@ -125,7 +125,7 @@ class QueueTableCheckTest {
 
   private SkipLockedQueue ordered(String table) {
     return SkipLockedQueue.builder(database.dataSource(), "orders")
-        .table(QueueTable.of(table).orderingKey("customer").build())
+        .table(QueueTable.builder(table).orderingKey("customer").build())
         .ordered(true)
         .build();
   }

@@ -333,7 +333,7 @@ class SkipLockedQueueTest {
         queue(
             settings()
                 .table(
-                    QueueTable.of("orders")
+                    QueueTable.builder("orders")
                         .id("order_no")
                         .payload("body")
                         .readyAt("due")
@@ -355,7 +355,7 @@ class SkipLockedQueueTest {
     assertThatThrownBy(() -> queue.enqueue(QueueJob.of("x")))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("orders is the application's own");
-    assertThatThrownBy(() -> QueueTable.of("orders; drop table orders"))
+    assertThatThrownBy(() -> QueueTable.builder("orders; drop table orders"))
         .isInstanceOf(IllegalArgumentException.class);
   }
 

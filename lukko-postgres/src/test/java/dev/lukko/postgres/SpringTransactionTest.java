@@ -36,7 +36,7 @@ class SpringTransactionTest {
     proxy = new TransactionAwareDataSourceProxy(source);
     jdbc = new JdbcTemplate(source); // Takes part in the transaction by itself.
     transactions = new TransactionTemplate(new DataSourceTransactionManager(source));
-    queue = SkipLockedQueue.builder(proxy, "mail").build();
+    queue = SkipLockedQueue.over(proxy, "mail");
   }
 
   @AfterEach

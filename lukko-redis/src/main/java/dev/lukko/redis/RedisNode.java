@@ -69,10 +69,10 @@ public final class RedisNode extends DriverNode {
 
   /**
    * Connects with the default settings through a client of the caller's, see {@link
-   * RedisNodeBuilder#connect(RedisClient, RedisURI)}.
+   * RedisNodeBuilder#over(RedisClient, RedisURI)}.
    */
-  public static RedisNode connect(RedisClient client, RedisURI uri) {
-    return builder().connect(client, uri);
+  public static RedisNode over(RedisClient client, RedisURI uri) {
+    return builder().over(client, uri);
   }
 
   /**

@@ -207,7 +207,7 @@ public final class RedisNodeBuilder {
    *
    * @throws IllegalArgumentException if the address names no server
    */
-  public RedisNode connect(RedisClient client, RedisURI uri) {
+  public RedisNode over(RedisClient client, RedisURI uri) {
     return start(DriverAddress.of(uri, settings.access(), settings.connectTimeout()), client)
         .await(settings.connectTimeout());
   }

@@ -153,7 +153,7 @@ class RedisNodeLifecycleTest {
       RedisClient client = RedisClient.create();
       try {
         ClientOptions before = client.getOptions();
-        RedisNode node = RedisNode.connect(client, uri);
+        RedisNode node = RedisNode.over(client, uri);
         granted(node, entry("a", "r"), 1);
         node.close();
         assertThat(grant(node, entry("a", "r"), 1)).isInstanceOf(Failed.class);
@@ -172,7 +172,7 @@ class RedisNodeLifecycleTest {
   void nodeSurvivesThatTheCallersClientIsShutDownUnderIt() {
     try (RedisServer server = RedisServer.start()) {
       RedisClient client = RedisClient.create();
-      RedisNode node = RedisNode.connect(client, RedisURI.create(server.url()));
+      RedisNode node = RedisNode.over(client, RedisURI.create(server.url()));
       granted(node, entry("a", "r"), 1);
       client.shutdown();
       assertThat(grant(node, entry("a", "r"), 1)).isInstanceOf(dev.lukko.spi.NodeFault.class);

@@ -44,7 +44,7 @@ class LeadershipEndTest {
     for (int round = 0; round < 500; round++) {
       told.clear();
       Leadership leadership =
-          Leadership.of(client, "quick", TTL)
+          Leadership.builder(client, "quick", TTL)
               .onElected(term -> told.add("elected"))
               .onLost(reason -> told.add(reason.name()))
               .start();
@@ -60,7 +60,7 @@ class LeadershipEndTest {
   void leaderThatReleasesItsTermIsToldAndCampaignsAgain() {
     AtomicInteger terms = new AtomicInteger();
     try (Leadership leadership =
-        Leadership.of(client, "own", TTL)
+        Leadership.builder(client, "own", TTL)
             .onElected(
                 term -> {
                   told.add("elected");
@@ -96,7 +96,7 @@ class LeadershipEndTest {
   void leaderWhoseBeginThrowsGivesTheTermUpIsToldAndCampaignsAgain() {
     AtomicInteger terms = new AtomicInteger();
     try (Leadership leadership =
-        Leadership.of(client, "failing", TTL)
+        Leadership.builder(client, "failing", TTL)
             .onElected(
                 term -> {
                   told.add("elected");
@@ -117,7 +117,7 @@ class LeadershipEndTest {
     CountDownLatch stopping = new CountDownLatch(1);
     CountDownLatch gate = new CountDownLatch(1);
     Leadership leadership =
-        Leadership.of(client, "r", TTL)
+        Leadership.builder(client, "r", TTL)
             .onLost(
                 reason -> {
                   stopping.countDown();
@@ -148,7 +148,7 @@ class LeadershipEndTest {
     CountDownLatch gate = new CountDownLatch(1);
     AtomicReference<LossReason> why = new AtomicReference<>();
     Leadership leadership =
-        Leadership.of(client, "r", TTL)
+        Leadership.builder(client, "r", TTL)
             .onLost(
                 reason -> {
                   why.set(reason);
@@ -173,7 +173,7 @@ class LeadershipEndTest {
     CountDownLatch gate = new CountDownLatch(1);
     CountDownLatch lost = new CountDownLatch(1);
     Leadership leadership =
-        Leadership.of(client, "r", TTL)
+        Leadership.builder(client, "r", TTL)
             .onElected(
                 term -> {
                   term.releaseAsync();
@@ -192,7 +192,7 @@ class LeadershipEndTest {
     CountDownLatch known = new CountDownLatch(1);
     CountDownLatch closed = new CountDownLatch(1);
     itself.set(
-        Leadership.of(client, "r", TTL)
+        Leadership.builder(client, "r", TTL)
             .onElected(
                 term -> {
                   pass(known);

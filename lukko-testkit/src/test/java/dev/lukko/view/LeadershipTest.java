@@ -32,7 +32,7 @@ class LeadershipTest {
   }
 
   private Leadership candidate(LockClient client) {
-    return Leadership.of(client, "leader", TTL)
+    return Leadership.builder(client, "leader", TTL)
         .onElected(term -> terms.add(term.fencingToken()))
         .onLost(ends::add)
         .start();

@@ -77,8 +77,7 @@ record Timing(
 
     /** Less by what the two round trips leave open: a busy machine is no clock that jumps. */
     long surelyMovedSince(ClockSample earlier) {
-      long moved =
-          (serverMicros - earlier.serverMicros) - (steadyMicros - earlier.steadyMicros);
+      long moved = (serverMicros - earlier.serverMicros) - (steadyMicros - earlier.steadyMicros);
       long open = (tripNanos + earlier.tripNanos) / 2_000 + 1;
       return Long.signum(moved) * Math.max(0, Math.abs(moved) - open);
     }
