@@ -35,6 +35,22 @@ abstract class DialectTraits {
     return " FOR UPDATE";
   }
 
+  /**
+   * What ends the subquery of a write that reads a fleet's record, so that the record stays as it
+   * is until the write is committed; may be empty. See {@link RecordCheck}.
+   */
+  String shareOfRecord() {
+    return "";
+  }
+
+  /**
+   * What has to be done first in a transaction that changes records: it lets one of them in at a
+   * time, and none while a write that rests on a record is under way.
+   */
+  String lockRecords() {
+    return "SELECT identity FROM lukko_schema WHERE component = 'lock'" + forUpdate();
+  }
+
   /** What follows the table's name so that rows are read by primary key; may be empty. */
   String byPrimaryKey() {
     return "";

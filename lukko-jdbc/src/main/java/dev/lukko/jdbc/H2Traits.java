@@ -26,6 +26,11 @@ final class H2Traits extends DialectTraits {
   }
 
   @Override
+  String shareOfRecord() {
+    return " FOR UPDATE";
+  }
+
+  @Override
   List<String> schema() {
     return List.of(
         """
@@ -52,6 +57,14 @@ final class H2Traits extends DialectTraits {
           ttl BIGINT DEFAULT 0 NOT NULL,
           grant_counter BIGINT NOT NULL,
           PRIMARY KEY (name, owner)
+        )""",
+        """
+        CREATE TABLE IF NOT EXISTS lukko_fleet (
+          name VARBINARY(1020) PRIMARY KEY,
+          record VARBINARY(100000) NOT NULL,
+          seen VARBINARY(100000) NOT NULL,
+          run VARBINARY(64) NOT NULL,
+          votes_from BIGINT NOT NULL
         )""",
         "INSERT INTO lukko_schema (component, version, identity) SELECT 'lock', "
             + JdbcSchema.VERSION

@@ -7,13 +7,13 @@ import dev.lukko.spi.Inspection;
 import dev.lukko.spi.LockEntry;
 import dev.lukko.spi.NodeStatus;
 import dev.lukko.spi.OwnerValue;
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 
 /** Reads what a database has stored for a resource, and what it says of itself. */
 final class Inspections {
@@ -21,12 +21,12 @@ final class Inspections {
 
   static Inspection read(Session session, String resource) throws SQLException {
     Values values = new Values(List.of(resource), "", 0, 0);
-    LockRow row = SingleVerbs.read(session, values);
+    LockRow row = SingleVerbs.read(session, values, RecordCheck.NONE);
     if (row != null) {
       List<SharedRow> readers = LockedVerbs.readShared(session, values);
       if (row.isOverlong() || readers.stream().anyMatch(SharedRow::isOverlong)) {
         LockedVerbs.shortened(session, LockEntry.exclusive(List.of(resource), "inspection"));
-        row = SingleVerbs.read(session, values);
+        row = SingleVerbs.read(session, values, RecordCheck.NONE);
       }
     }
     if (row == null) {
@@ -53,23 +53,23 @@ final class Inspections {
   }
 
   /**
-   * Whether the database may vote. Its identity was drawn when the tables were created: two
+   * Whether the database may vote, and its records. Its identity was drawn when the tables were created: two
    * addresses that lead to the same tables have the same one, and so has a replica.
    */
   static NodeStatus status(Session session) throws SQLException {
-    Connection connection = session.connection();
-    Optional<String> identity =
-        DialectTraits.texts(connection, JdbcSchema.FIND_IDENTITY).stream().findFirst();
-    List<String> unfit = DialectTraits.texts(connection, session.traits().unfit());
+    FleetTable.Kept kept = FleetTable.read(session);
+    List<String> unfit =
+        DialectTraits.texts(session.connection(), session.traits().unfit());
     if (!unfit.isEmpty()) {
       session.leaveAfterwards();
+      return new NodeStatus(
+          NodeStatus.State.UNFIT,
+          Optional.of(kept.identity()),
+          String.join(", ", unfit),
+          Duration.ZERO,
+          warnings(session));
     }
-    return new NodeStatus(
-        unfit.isEmpty() ? NodeStatus.State.VOTING : NodeStatus.State.UNFIT,
-        identity,
-        String.join(", ", unfit),
-        Duration.ZERO,
-        warnings(session));
+    return NodeStatus.remembering(kept.identity(), warnings(session), Set.of(), kept.memory());
   }
 
   private static List<String> warnings(Session session) throws SQLException {

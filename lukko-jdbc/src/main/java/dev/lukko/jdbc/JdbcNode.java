@@ -4,6 +4,7 @@ import dev.lukko.spi.Capability;
 import dev.lukko.spi.ConfirmReply;
 import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.Failed;
+import dev.lukko.spi.FleetChange;
 import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.Inspection;
@@ -299,6 +300,22 @@ public final class JdbcNode implements LockNode {
             "status",
             null,
             Inspections::status,
+            fault -> NodeStatus.unreachable(fault.detail()),
+            dispatcher.deadline());
+    dispatcher.submit(request);
+    return request.reply();
+  }
+
+  @Override
+  public CompletionStage<NodeStatus> admit(NodeStatus seen, FleetChange change) {
+    Request<NodeStatus> request =
+        new Request<>(
+            "admit",
+            null,
+            session -> {
+              FleetTable.admit(session, seen, change);
+              return Inspections.status(session);
+            },
             fault -> NodeStatus.unreachable(fault.detail()),
             dispatcher.deadline());
     dispatcher.submit(request);

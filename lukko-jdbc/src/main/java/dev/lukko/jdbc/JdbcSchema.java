@@ -7,20 +7,19 @@ import java.sql.SQLException;
 import javax.sql.DataSource;
 
 /**
- * The tables of a lock node: {@code lukko_lock}, {@code lukko_shared}, and {@code lukko_schema},
- * which says which version they have, and by which random identity the node can be told from every
- * other.
+ * The tables of a lock node: {@code lukko_lock}, {@code lukko_shared}, {@code lukko_fleet} with the
+ * records of the fleets that it serves, and {@code lukko_schema}, which says which version they have,
+ * and by which random identity the node can be told from every other.
  *
  * <p>A node does not create them unless it was asked to, since its user may not be allowed to: run
  * what {@link #ddl} prints, or call {@link #create(DataSource)} once.
  */
 public final class JdbcSchema {
   /** The version of the lock's tables that this library knows. */
-  public static final int VERSION = 2;
+  public static final int VERSION = 3;
 
   private static final String OF_LOCK = " FROM lukko_schema WHERE component = 'lock'";
   private static final String FIND_VERSION = "SELECT version" + OF_LOCK;
-  static final String FIND_IDENTITY = "SELECT identity" + OF_LOCK;
 
   private static final int ATTEMPTS = 5;
 
@@ -70,9 +69,13 @@ public final class JdbcSchema {
     }
   }
 
-  /** Brings tables of version 1 to version 2: each entry knows how much time it was given. */
+  /**
+   * Brings older tables to this version: since 2 each entry knows how much time it was given, since
+   * 3 there is a table of records, which was created before.
+   */
   private static void upgrade(Connection connection) throws SQLException {
-    if (DialectTraits.number(connection, FIND_VERSION) != 1) {
+    long found = DialectTraits.number(connection, FIND_VERSION);
+    if (found < 1 || found >= VERSION) {
       return;
     }
     for (String table : new String[] {"lukko_lock", "lukko_shared"}) {
@@ -82,7 +85,11 @@ public final class JdbcSchema {
       }
     }
     DialectTraits.execute(
-        connection, "UPDATE lukko_schema SET version = 2 WHERE component = 'lock' AND version = 1");
+        connection,
+        "UPDATE lukko_schema SET version = "
+            + VERSION
+            + " WHERE component = 'lock' AND version < "
+            + VERSION);
   }
 
   private static boolean hasColumn(Connection connection, String table) {
@@ -129,7 +136,10 @@ public final class JdbcSchema {
                 + VERSION
                 + (found > VERSION
                     ? "; use a newer library with this database"
-                    : "; JdbcSchema.create(dataSource) and createSchema(true) upgrade the tables"),
+                    : "; JdbcSchema.create(dataSource) and createSchema(true) upgrade the tables, and"
+                        + " so do the statements of JdbcSchema.ddl(Dialect."
+                        + dialect
+                        + ") followed by those in the guide to SQL nodes"),
             null);
       }
       return new Place(rows.getString(2), rows.getString(3), traits.server(connection));

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param grantCounter what the exclusive owner was granted with; or the {@linkplain #readersMark
  *     mark} that goes with the counter if its number was last given to a reader
  * @param ttlMicros how much time the exclusive owner was given; zero if that is not known
+ * @param asSeen whether the fleet's record is as the request needs it, see {@link RecordCheck}
  */
 record LockRow(
     String name,
@@ -25,7 +26,8 @@ record LockRow(
     long sharedLivesMicros,
     long counter,
     long grantCounter,
-    long ttlMicros) {
+    long ttlMicros,
+    boolean asSeen) {
 
   /** Reads the columns of {@link Statements#ROW}, the name apart. */
   static LockRow read(DialectTraits traits, ResultSet rows, String name) throws SQLException {
@@ -36,7 +38,8 @@ record LockRow(
         rows.getLong(3),
         rows.getLong(4),
         rows.getLong(5),
-        rows.getLong(7));
+        rows.getLong(7),
+        rows.getInt(8) != 0);
   }
 
   /** Whether the entry claims more time than it was given: the database's clock went back. */

@@ -6,11 +6,13 @@ import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.LockEntry;
+import dev.lukko.spi.NotVoting;
 import dev.lukko.spi.ReleaseReply;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,6 +39,8 @@ final class LockedVerbs implements Verbs {
         session,
         entry,
         true,
+        RecordCheck.VOTING,
+        fault -> fault,
         slots -> {
           GrantReply reply = Decisions.grant(slots, entry.shared());
           if (reply != null) {
@@ -48,11 +52,11 @@ final class LockedVerbs implements Verbs {
             run(session, Statements.SHARED_DELETE, values);
             insertShared(session, values, entry.resources());
             run(session, Statements.COUNTERS_TO_READERS, values);
-            run(session, Statements.SHARED_UNTIL, values);
-          } else {
-            run(session, Statements.GRANT_ROWS, values);
           }
-          return new GrantReply.Granted(counter);
+          String last = entry.shared() ? Statements.SHARED_UNTIL : Statements.GRANT_ROWS;
+          return wroteLast(session, last, values, RecordCheck.VOTING)
+              ? new GrantReply.Granted(counter)
+              : null;
         });
   }
 
@@ -63,16 +67,17 @@ final class LockedVerbs implements Verbs {
         session,
         entry,
         false,
+        RecordCheck.SAME,
+        fault -> fault,
         slots -> {
           ConfirmReply reply = Decisions.confirm(slots, entry.shared(), counter);
           if (reply != null) {
             return reply;
           }
-          run(
-              session,
-              entry.shared() ? Statements.COUNTERS_TO_READERS : Statements.CONFIRM_ROWS,
-              Verbs.values(entry, 0, counter));
-          return new ConfirmReply.Confirmed();
+          String last = entry.shared() ? Statements.COUNTERS_TO_READERS : Statements.CONFIRM_ROWS;
+          return wroteLast(session, last, Verbs.values(entry, 0, counter), RecordCheck.SAME)
+              ? new ConfirmReply.Confirmed()
+              : null;
         });
   }
 
@@ -83,6 +88,8 @@ final class LockedVerbs implements Verbs {
         session,
         entry,
         false,
+        RecordCheck.SAME,
+        fault -> fault,
         slots -> {
           ExtendReply reply = Decisions.extend(slots, () -> Verbs.nowMillis(session));
           if (reply != null) {
@@ -91,11 +98,11 @@ final class LockedVerbs implements Verbs {
           Values values = Verbs.values(entry, ttlMillis, 0);
           if (entry.shared()) {
             run(session, Statements.SHARED_EXTEND, values);
-            run(session, Statements.SHARED_UNTIL, values);
-          } else {
-            run(session, Statements.EXTEND_ROWS, values);
           }
-          return new ExtendReply.Extended();
+          String last = entry.shared() ? Statements.SHARED_UNTIL : Statements.EXTEND_ROWS;
+          return wroteLast(session, last, values, RecordCheck.SAME)
+              ? new ExtendReply.Extended()
+              : null;
         });
   }
 
@@ -107,6 +114,8 @@ final class LockedVerbs implements Verbs {
         session,
         entry,
         true,
+        RecordCheck.SAME,
+        fault -> fault,
         slots -> {
           // From here to the commit the rows are locked, and a release waits behind them.
           ExtendReply reply = Decisions.repair(slots, Verbs.nowMillis(session), lastMillis);
@@ -116,10 +125,11 @@ final class LockedVerbs implements Verbs {
           Values values = Verbs.values(entry, ttlMillis, counter);
           if (entry.shared()) {
             repairShared(session, values, slots);
-          } else {
-            run(session, Statements.REPAIR_ROWS, values);
           }
-          return new ExtendReply.Extended();
+          String last = entry.shared() ? Statements.SHARED_UNTIL : Statements.REPAIR_ROWS;
+          return wroteLast(session, last, values, RecordCheck.SAME)
+              ? new ExtendReply.Extended()
+              : null;
         });
   }
 
@@ -137,7 +147,6 @@ final class LockedVerbs implements Verbs {
       insertShared(session, values, missing);
     }
     run(session, Statements.COUNTERS_TO_AT_LEAST, values);
-    run(session, Statements.SHARED_UNTIL, values);
   }
 
   @Override
@@ -146,6 +155,8 @@ final class LockedVerbs implements Verbs {
         session,
         entry,
         false,
+        RecordCheck.NONE,
+        fault -> fault,
         slots -> {
           List<String> held = slots.stream().filter(Slot::mine).map(Slot::name).toList();
           Values values = Verbs.values(entry, 0, 0);
@@ -167,34 +178,48 @@ final class LockedVerbs implements Verbs {
   }
 
   private interface Step<T> {
-    T apply(List<Slot> slots) throws SQLException;
+    /** The reply; null if nothing may be written, since the record is no longer as it was seen. */
+    @Nullable T apply(List<Slot> slots) throws SQLException;
   }
 
   /**
    * Runs a step with all rows locked; null if a row had to be created first.
    *
    * @param creating whether rows that do not exist have to be created
+   * @param check what is compared of the fleet's record: once with the rows, and in the step's last
+   *     write, after which it cannot change before the commit
+   * @param refused makes a reply of a refusal for the record's sake
    */
   private static <T> @Nullable T inTransaction(
-      Session session, LockEntry entry, boolean creating, Step<T> step) throws SQLException {
+      Session session,
+      LockEntry entry,
+      boolean creating,
+      RecordCheck check,
+      Function<NotVoting, T> refused,
+      Step<T> step)
+      throws SQLException {
     List<String> missing = new ArrayList<>();
-    DialectTraits traits = session.traits();
+    boolean asSeen;
     try {
       session.begin();
-      List<Slot> slots = lock(session, entry, missing);
-      if (missing.isEmpty() || !creating) {
+      List<Slot> slots = new ArrayList<>();
+      asSeen = lock(session, entry, check, slots, missing);
+      if (asSeen && (missing.isEmpty() || !creating)) {
         T reply = step.apply(slots);
-        session.beforeStatement();
-        session.enterDoubt();
-        traits.commit(session.connection());
-        session.leaveDoubt();
-        return reply;
+        if (reply != null) {
+          session.commit();
+          return reply;
+        }
+        asSeen = false;
       }
-      session.beforeStatement();
-      traits.rollback(session.connection());
+      session.rollback();
     } catch (SQLException | RuntimeException failure) {
-      abandon(session, failure);
+      session.abandon(failure);
       throw failure;
+    }
+    if (!asSeen) {
+      NotVoting refusal = FleetTable.refusal(session, entry, check);
+      return refusal == null ? null : refused.apply(refusal);
     }
     for (String name : missing) {
       createFree(session, name);
@@ -202,28 +227,23 @@ final class LockedVerbs implements Verbs {
     return null;
   }
 
-  private static void abandon(Session session, Exception failure) {
-    try {
-      session.beforeStatement();
-      session.traits().rollback(session.connection());
-    } catch (SQLException | RuntimeException second) {
-      failure.addSuppressed(second);
-      session.markBroken();
-    }
-  }
-
-  private static List<Slot> lock(Session session, LockEntry entry, List<String> missing)
+  /** Locks the rows, and reads them into the slots; whether the record is as it was seen. */
+  private static boolean lock(
+      Session session,
+      LockEntry entry,
+      RecordCheck check,
+      List<Slot> slots,
+      List<String> missing)
       throws SQLException {
     Values all = Verbs.values(entry, 0, 0);
-    List<LockRow> rows = lockRows(session, all);
+    List<LockRow> rows = lockRows(session, all, check);
     List<SharedRow> shared = readers(session, entry, rows, all);
     if (rows.stream().anyMatch(LockRow::isOverlong)
         || shared.stream().anyMatch(SharedRow::isOverlong)) {
       shorten(session, all);
-      rows = lockRows(session, all);
+      rows = lockRows(session, all, check);
       shared = readers(session, entry, rows, all);
     }
-    List<Slot> slots = new ArrayList<>();
     for (String name : all.names()) {
       LockRow row = rows.stream().filter(some -> some.name().equals(name)).findFirst().orElse(null);
       if (row == null) {
@@ -234,7 +254,7 @@ final class LockedVerbs implements Verbs {
         slots.add(Slot.of(row, readers, entry));
       }
     }
-    return slots;
+    return rows.stream().allMatch(LockRow::asSeen);
   }
 
   /**
@@ -254,15 +274,17 @@ final class LockedVerbs implements Verbs {
 
   /** The same in a transaction of its own; what is stored afterwards. */
   static @Nullable List<Slot> shortened(Session session, LockEntry entry) throws SQLException {
-    return inTransaction(session, entry, false, slots -> slots);
+    return inTransaction(
+        session, entry, false, RecordCheck.NONE, fault -> List.of(), slots -> slots);
   }
 
-  private static List<LockRow> lockRows(Session session, Values all) throws SQLException {
+  private static List<LockRow> lockRows(Session session, Values all, RecordCheck check)
+      throws SQLException {
     List<LockRow> rows = new ArrayList<>();
     int batch = session.traits().lockBatch();
     for (int from = 0; from < all.names().size(); from += batch) {
       int to = Math.min(all.names().size(), from + batch);
-      lockSome(session, all.withNames(all.names().subList(from, to)), rows);
+      lockSome(session, all.withNames(all.names().subList(from, to)), check, rows);
     }
     return rows;
   }
@@ -274,9 +296,10 @@ final class LockedVerbs implements Verbs {
         : List.of();
   }
 
-  private static void lockSome(Session session, Values values, List<LockRow> into)
-      throws SQLException {
-    NamedSql sql = session.statements().get(Statements.LOCK_ROWS, values.names().size());
+  private static void lockSome(
+      Session session, Values values, RecordCheck check, List<LockRow> into) throws SQLException {
+    NamedSql sql =
+        session.statements().get(Statements.LOCK_ROWS, values.names().size(), check.of(values));
     try (ResultSet rows = sql.bind(session, values).executeQuery()) {
       while (rows.next()) {
         String name = session.traits().getText(rows, 6);
@@ -286,7 +309,8 @@ final class LockedVerbs implements Verbs {
   }
 
   static List<SharedRow> readShared(Session session, Values values) throws SQLException {
-    NamedSql sql = session.statements().get(Statements.SHARED_READ, values.names().size());
+    NamedSql sql =
+        session.statements().get(Statements.SHARED_READ, values.names().size(), RecordCheck.NONE);
     List<SharedRow> found = new ArrayList<>();
     try (ResultSet rows = sql.bind(session, values).executeQuery()) {
       while (rows.next()) {
@@ -297,7 +321,17 @@ final class LockedVerbs implements Verbs {
   }
 
   private static void run(Session session, String text, Values values) throws SQLException {
-    session.statements().get(text, values.names().size()).update(session, values);
+    session
+        .statements()
+        .get(text, values.names().size(), RecordCheck.NONE)
+        .update(session, values);
+  }
+
+  /** Makes the last write of a step; false if it has not written, for the record's sake. */
+  private static boolean wroteLast(Session session, String text, Values values, RecordCheck check)
+      throws SQLException {
+    int names = values.names().size();
+    return session.statements().get(text, names, check.of(values)).update(session, values) > 0;
   }
 
   private static void insertShared(Session session, Values values, List<String> names)

@@ -31,6 +31,11 @@ final class MySqlTraits extends DialectTraits {
   }
 
   @Override
+  String shareOfRecord() {
+    return " LOCK IN SHARE MODE";
+  }
+
+  @Override
   List<String> schema() {
     return List.of(
         """
@@ -57,6 +62,14 @@ final class MySqlTraits extends DialectTraits {
           ttl BIGINT NOT NULL DEFAULT 0,
           grant_counter BIGINT NOT NULL,
           PRIMARY KEY (name, owner)
+        ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC""",
+        """
+        CREATE TABLE IF NOT EXISTS lukko_fleet (
+          name VARBINARY(1020) NOT NULL PRIMARY KEY,
+          record MEDIUMBLOB NOT NULL,
+          seen MEDIUMBLOB NOT NULL,
+          run VARBINARY(64) NOT NULL,
+          votes_from BIGINT NOT NULL
         ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC""",
         "INSERT IGNORE INTO lukko_schema (component, version, identity) VALUES ('lock', "
             + JdbcSchema.VERSION

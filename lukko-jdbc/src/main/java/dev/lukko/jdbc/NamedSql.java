@@ -56,6 +56,9 @@ final class NamedSql {
         case "ttl" -> statement.setLong(++index, values.ttlMicros());
         case "counter" -> statement.setLong(++index, values.counter());
         case "before" -> statement.setLong(++index, values.beforeMicros());
+        case "fleet" -> traits.setText(statement, ++index, FleetTable.keyOf(values.seen()));
+        case "seen" -> traits.setText(statement, ++index, values.seen());
+        case "run" -> traits.setText(statement, ++index, session.run());
         case "mark" -> statement.setLong(++index, LockRow.readersMark(values.counter()));
         default -> throw new IllegalStateException("no parameter is called " + parameter);
       }
@@ -73,26 +76,33 @@ final class NamedSql {
    *
    * @param ttlMicros a duration in microseconds
    * @param beforeMicros before which moment of the database's clock it is done, in microseconds
+   * @param seen what the client has seen of the record that is compared; empty if nothing
    */
-  record Values(List<String> names, String owner, long ttlMicros, long counter, long beforeMicros) {
+  record Values(
+      List<String> names,
+      String owner,
+      long ttlMicros,
+      long counter,
+      long beforeMicros,
+      String seen) {
 
     Values(List<String> names, String owner, long ttlMicros, long counter) {
-      this(names, owner, ttlMicros, counter, Long.MAX_VALUE);
+      this(names, owner, ttlMicros, counter, Long.MAX_VALUE, "");
     }
 
     Values withCounter(long other) {
-      return new Values(names, owner, ttlMicros, other, beforeMicros);
+      return new Values(names, owner, ttlMicros, other, beforeMicros, seen);
     }
 
     Values withNames(List<String> others) {
-      return new Values(others, owner, ttlMicros, counter, beforeMicros);
+      return new Values(others, owner, ttlMicros, counter, beforeMicros, seen);
     }
 
     /** For a statement that is too late once the database's clock has passed this millisecond. */
     Values upTo(long lastMillis) {
       long before =
           lastMillis < Long.MAX_VALUE / 1_000 - 1 ? (lastMillis + 1) * 1_000 : Long.MAX_VALUE;
-      return new Values(names, owner, ttlMicros, counter, before);
+      return new Values(names, owner, ttlMicros, counter, before, seen);
     }
   }
 }

@@ -1,5 +1,7 @@
 package dev.lukko.jdbc;
 
+import dev.lukko.spi.FleetRecord;
+
 /**
  * The tables that a connection leads to.
  *
@@ -12,6 +14,21 @@ package dev.lukko.jdbc;
  *     from its replica, which takes over; empty if it is not known
  */
 record Place(String tables, String where, String server) {
+
+  /** The run for which records are made, see {@link FleetTable}. */
+  String run() {
+    return run(tables);
+  }
+
+  /** The same if the tables have this identity by now. */
+  String run(String identity) {
+    return FleetRecord.idOf(server.isEmpty() ? identity : identity + " " + server);
+  }
+
+  /** Whether the tables are in the same place, though they may be others. */
+  boolean isWhere(Place other) {
+    return where.equals(other.where);
+  }
 
   boolean hasTablesOf(Place other) {
     return tables.equals(other.tables) && where.equals(other.where);

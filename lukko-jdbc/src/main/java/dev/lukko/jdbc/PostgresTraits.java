@@ -54,9 +54,23 @@ final class PostgresTraits extends DialectTraits {
           grant_counter bigint NOT NULL,
           PRIMARY KEY (name, owner)
         )""",
+        """
+        CREATE TABLE IF NOT EXISTS lukko_fleet (
+          name varchar(255) COLLATE "C" PRIMARY KEY,
+          record text COLLATE "C" NOT NULL,
+          seen text COLLATE "C" NOT NULL,
+          run varchar(64) COLLATE "C" NOT NULL,
+          votes_from bigint NOT NULL
+        )""",
         "INSERT INTO lukko_schema (component, version, identity) VALUES ('lock', "
             + JdbcSchema.VERSION
             + ", md5(random()::text || clock_timestamp() || random())) ON CONFLICT DO NOTHING");
+  }
+
+  /** A mode that writers of rows wait for, and one that was begun keeps it waiting. */
+  @Override
+  String lockRecords() {
+    return "LOCK TABLE lukko_lock IN SHARE ROW EXCLUSIVE MODE";
   }
 
   @Override

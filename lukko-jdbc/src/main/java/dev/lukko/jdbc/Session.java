@@ -6,6 +6,7 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
@@ -18,7 +19,7 @@ final class Session {
   private static final int MAX_PREPARED = 128;
 
   private final Connection connection;
-  private final Statements statements;
+  private Statements statements;
   private final DialectTraits traits;
   private final Executor executor;
   private final boolean autoCommitBefore;
@@ -28,6 +29,8 @@ final class Session {
   private boolean shared;
   private String limits = "";
   private boolean toBeLeft;
+  private @Nullable Place place;
+  private String run = "";
   private int networkTimeoutBefore = -1;
   private int networkTimeout;
   private @Nullable Ticker callersTime;
@@ -74,12 +77,15 @@ final class Session {
     if (!autoCommitBefore) {
       connection.setAutoCommit(true);
     }
+    int isolation = connection.getTransactionIsolation();
     shared = traits.isBehindPooler(connection);
     if (shared) {
       limits = traits.prepareTransaction(requestTimeoutMillis);
+      if (isolation != Connection.TRANSACTION_READ_COMMITTED) {
+        statements = statements.sharingRecords();
+      }
       return;
     }
-    int isolation = connection.getTransactionIsolation();
     if (traits.hasReadCommitted() && isolation != Connection.TRANSACTION_READ_COMMITTED) {
       connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
       isolationBefore = isolation;
@@ -171,6 +177,44 @@ final class Session {
     if (!limits.isEmpty()) {
       DialectTraits.execute(connection, limits);
     }
+  }
+
+  void commit() throws SQLException {
+    beforeStatement();
+    enterDoubt();
+    traits.commit(connection);
+    leaveDoubt();
+  }
+
+  void rollback() throws SQLException {
+    beforeStatement();
+    traits.rollback(connection);
+  }
+
+  /** Rolls back after a failure. */
+  void abandon(Exception failure) {
+    try {
+      rollback();
+    } catch (SQLException | RuntimeException second) {
+      failure.addSuppressed(second);
+      markBroken();
+    }
+  }
+
+  /** The connection was looked at: it leads here. */
+  void leadsTo(Place found) {
+    place = found;
+    run = found.run();
+  }
+
+  /** Where the connection leads to. */
+  Place place() {
+    return Objects.requireNonNull(place);
+  }
+
+  /** The run of the database for which its records have to be made. */
+  String run() {
+    return run;
   }
 
   /** Whether a pooler lends the server's session for a transaction at a time. */

@@ -211,18 +211,24 @@ final class Sessions {
     Place before = place;
     if (before == null) {
       place = found;
-    } else if (!found.hasTablesOf(before)
-        || (!found.hasServerOf(before) && !isMove(before, found))) {
+    } else if (!found.isWhere(before) || (isOther(before, found) && !isMove(before, found))) {
       throw elsewhere("to " + found, before, null);
     }
+    session.leadsTo(found);
     if (lasting) {
       live.add(session);
     }
   }
 
+  private static boolean isOther(Place before, Place found) {
+    return !found.hasTablesOf(before) || !found.hasServerOf(before);
+  }
+
   /**
-   * Whether the tables are on another server now, and not on both: no other connection is open.
-   * Else those that idle are asked before their next use, so that dead ones go away.
+   * Whether the tables are on another server now, or were made anew, and are not there twice: no
+   * other connection is open. Else those that idle are asked before their next use, so that dead
+   * ones go away. What may be lost by it is the business of the fleet, whose record is not there or
+   * was made for another run.
    */
   private boolean isMove(Place before, Place found) {
     if (!live.isEmpty()) {
@@ -232,8 +238,8 @@ final class Sessions {
     place = found;
     LOG.log(
         System.Logger.Level.WARNING,
-        "the lock's tables are on another server now: {0}, before {1}; what was written there and"
-            + " did not come along is forgotten",
+        "the lock''s tables are on another server now, or were made anew: {0}, before {1}; what was"
+            + " written there and did not come along is forgotten",
         found,
         before);
     return true;

@@ -37,25 +37,33 @@ final class SingleVerbs implements Verbs {
     LockEntry entry = request.entry();
     Values values = Verbs.values(entry, request.ttlMillis(), request.proposal());
     session.enterDoubt();
+    boolean written = false;
     if (session.isPostgres()) {
       OptionalLong counter = returned(session, values);
       if (counter.isPresent()) {
         return new GrantReply.Granted(counter.getAsLong());
       }
       session.leaveDoubt();
-    } else if (!hasWritten(session, Statements.GRANT, values)) {
-      session.leaveDoubt();
+    } else {
+      written = hasWritten(session, Statements.GRANT, values, RecordCheck.VOTING);
+      if (!written) {
+        session.leaveDoubt();
+      }
     }
-    LockRow row = read(session, values);
+    LockRow row = read(session, values, RecordCheck.VOTING);
     session.leaveDoubt();
-    if (row == null) {
-      return inserted(session, values) ? new GrantReply.Granted(request.proposal()) : null;
+    if (row == null && inserted(session, values)) {
+      return new GrantReply.Granted(request.proposal());
+    }
+    if (row == null || (!written && !row.asSeen())) {
+      return FleetTable.refusal(session, entry, RecordCheck.VOTING);
     }
     return Decisions.grant(slots(session, row, entry), false);
   }
 
   private static OptionalLong returned(Session session, Values values) throws SQLException {
-    NamedSql sql = session.statements().get(Statements.GRANT_RETURNING);
+    NamedSql sql =
+        session.statements().get(Statements.GRANT_RETURNING, 1, RecordCheck.VOTING.of(values));
     try (ResultSet rows = sql.bind(session, values).executeQuery()) {
       return rows.next() ? OptionalLong.of(rows.getLong(1)) : OptionalLong.empty();
     }
@@ -65,21 +73,26 @@ final class SingleVerbs implements Verbs {
   public @Nullable ConfirmReply confirm(Session session, LockEntry entry, long counter)
       throws SQLException {
     Values values = Verbs.values(entry, 0, counter);
-    if (written(session, Statements.CONFIRM, values)) {
+    if (written(session, Statements.CONFIRM, values, RecordCheck.SAME)) {
       return new ConfirmReply.Confirmed();
     }
-    return Decisions.confirm(slots(session, read(session, values), entry), false, counter);
+    LockRow row = read(session, values, RecordCheck.SAME);
+    return row == null || row.asSeen()
+        ? Decisions.confirm(slots(session, row, entry), false, counter)
+        : FleetTable.refusal(session, entry, RecordCheck.SAME);
   }
 
   @Override
   public @Nullable ExtendReply extend(Session session, LockEntry entry, long ttlMillis)
       throws SQLException {
     Values values = Verbs.values(entry, ttlMillis, 0);
-    if (written(session, Statements.EXTEND, values)) {
+    if (written(session, Statements.EXTEND, values, RecordCheck.SAME)) {
       return new ExtendReply.Extended();
     }
-    return Decisions.extend(
-        slots(session, read(session, values), entry), () -> Verbs.nowMillis(session));
+    LockRow row = read(session, values, RecordCheck.SAME);
+    return row == null || row.asSeen()
+        ? Decisions.extend(slots(session, row, entry), () -> Verbs.nowMillis(session))
+        : FleetTable.refusal(session, entry, RecordCheck.SAME);
   }
 
   @Override
@@ -87,10 +100,13 @@ final class SingleVerbs implements Verbs {
       Session session, LockEntry entry, long ttlMillis, long counter, long lastMillis)
       throws SQLException {
     Values values = Verbs.values(entry, ttlMillis, counter).upTo(lastMillis);
-    if (written(session, Statements.REPAIR, values)) {
+    if (written(session, Statements.REPAIR, values, RecordCheck.SAME)) {
       return new ExtendReply.Extended();
     }
-    LockRow row = read(session, values);
+    LockRow row = read(session, values, RecordCheck.SAME);
+    if (row != null && !row.asSeen()) {
+      return FleetTable.refusal(session, entry, RecordCheck.SAME);
+    }
     long nowMillis = Verbs.nowMillis(session);
     if (row == null && nowMillis <= lastMillis) {
       LockedVerbs.createFree(session, entry.resources().get(0)); // for the one conditional write
@@ -111,35 +127,37 @@ final class SingleVerbs implements Verbs {
       }
       session.leaveDoubt();
     } else {
-      released = written(session, Statements.RELEASE, values);
+      released = written(session, Statements.RELEASE, values, RecordCheck.NONE);
     }
     return released ? new ReleaseReply.Released() : new ReleaseReply.NotHeld();
   }
 
-  private static boolean written(Session session, String text, Values values) throws SQLException {
+  private static boolean written(Session session, String text, Values values, RecordCheck check)
+      throws SQLException {
     session.enterDoubt();
-    boolean written = hasWritten(session, text, values);
+    boolean written = hasWritten(session, text, values, check);
     session.leaveDoubt();
     return written;
   }
 
-  private static boolean hasWritten(Session session, String text, Values values)
+  private static boolean hasWritten(Session session, String text, Values values, RecordCheck check)
       throws SQLException {
-    return session.statements().get(text).update(session, values) > 0;
+    return session.statements().get(text, 1, check.of(values)).update(session, values) > 0;
   }
 
-  static @Nullable LockRow read(Session session, Values values) throws SQLException {
-    NamedSql sql = session.statements().get(Statements.READ);
+  static @Nullable LockRow read(Session session, Values values, RecordCheck check)
+      throws SQLException {
+    NamedSql sql = session.statements().get(Statements.READ, 1, check.of(values));
     try (ResultSet rows = sql.bind(session, values).executeQuery()) {
       return rows.next() ? LockRow.read(session.traits(), rows, values.names().get(0)) : null;
     }
   }
 
-  /** Creates the row; false if another client has just done it. */
+  /** Creates the row; false if another client has just done it, or the record does not allow it. */
   private static boolean inserted(Session session, Values values) throws SQLException {
     session.enterDoubt();
     try {
-      return hasWritten(session, Statements.INSERT, values);
+      return hasWritten(session, Statements.INSERT, values, RecordCheck.VOTING);
     } catch (SQLException failure) {
       if (session.traits().isDuplicate(failure)) {
         return false;

@@ -69,6 +69,14 @@ final class SqliteTraits extends DialectTraits {
           grant_counter INTEGER NOT NULL,
           PRIMARY KEY (name, owner)
         ) WITHOUT ROWID""",
+        """
+        CREATE TABLE IF NOT EXISTS lukko_fleet (
+          name TEXT PRIMARY KEY,
+          record TEXT NOT NULL,
+          seen TEXT NOT NULL,
+          run TEXT NOT NULL,
+          votes_from INTEGER NOT NULL
+        ) WITHOUT ROWID""",
         "INSERT INTO lukko_schema (component, version, identity) VALUES ('lock', "
             + JdbcSchema.VERSION
             + ", lower(hex(randomblob(16)))) ON CONFLICT DO NOTHING");

@@ -1,7 +1,9 @@
 package dev.lukko.jdbc;
 
 import dev.lukko.spi.GrantRequest;
+import java.util.EnumMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -48,26 +50,28 @@ final class Statements {
 
   /** The columns of a {@link LockRow}. */
   static final String ROW =
-      "owner, expires_at - {now}, shared_until - {now}, {counter}, grant_counter, name, ttl";
+      "owner, expires_at - {now}, shared_until - {now}, {counter}, grant_counter, name, ttl, {ok}";
 
   static final String GRANT =
-      "UPDATE lukko_lock SET " + RAISED + " WHERE name = :name AND " + FREE + " AND " + RAISABLE;
+      "UPDATE lukko_lock SET " + RAISED + " WHERE name = :name AND " + FREE + " AND " + RAISABLE
+      + "{if}";
   static final String CONFIRM =
       "UPDATE lukko_lock SET counter = :counter WHERE name = :name AND "
           + MINE
-          + " AND lukko_lock.counter >= 0 AND lukko_lock.counter < :counter";
+          + " AND lukko_lock.counter >= 0 AND lukko_lock.counter < :counter{if}";
   static final String EXTEND =
-      "UPDATE lukko_lock SET " + EXTENDED + " WHERE name = :name AND " + MINE;
+      "UPDATE lukko_lock SET " + EXTENDED + " WHERE name = :name AND " + MINE + "{if}";
   static final String REPAIR =
       "UPDATE lukko_lock SET "
           + REPAIRED
           + " WHERE name = :name AND "
           + REPAIRABLE
-          + " AND {now} < :before";
+          + " AND {now} < :before{if}";
   static final String RELEASE = "UPDATE lukko_lock SET owner = NULL WHERE name = :name AND " + MINE;
   static final String INSERT =
       "INSERT INTO lukko_lock (name, owner, expires_at, ttl, counter, grant_counter)"
-          + " VALUES (:name, :owner, {now} + :ttl, :ttl, :counter, :counter)";
+          + " SELECT :name, :owner, {now} + :ttl, :ttl, :counter, :counter"
+          + " FROM lukko_schema WHERE component = 'lock'{if}";
   static final String INSERT_FREE =
       "INSERT INTO lukko_lock (name, owner, expires_at, counter, grant_counter)"
           + " VALUES (:name, NULL, {now}, 0, 0)";
@@ -84,11 +88,13 @@ final class Statements {
       "SELECT " + ROW + " FROM lukko_lock{primary} WHERE name IN (:names) ORDER BY name{update}";
   static final String GRANT_ROWS =
       "UPDATE lukko_lock SET grant_counter = :counter, counter = :counter,"
-          + " expires_at = {now} + :ttl, ttl = :ttl, owner = :owner WHERE name IN (:names)";
+          + " expires_at = {now} + :ttl, ttl = :ttl, owner = :owner WHERE name IN (:names){if}";
   static final String CONFIRM_ROWS =
-      "UPDATE lukko_lock SET counter = :counter WHERE name IN (:names)";
-  static final String EXTEND_ROWS = "UPDATE lukko_lock SET " + EXTENDED + " WHERE name IN (:names)";
-  static final String REPAIR_ROWS = "UPDATE lukko_lock SET " + REPAIRED + " WHERE name IN (:names)";
+      "UPDATE lukko_lock SET counter = :counter WHERE name IN (:names){if}";
+  static final String EXTEND_ROWS =
+      "UPDATE lukko_lock SET " + EXTENDED + " WHERE name IN (:names){if}";
+  static final String REPAIR_ROWS =
+      "UPDATE lukko_lock SET " + REPAIRED + " WHERE name IN (:names){if}";
   static final String RELEASE_ROWS =
       "UPDATE lukko_lock SET owner = NULL WHERE owner = :owner AND name IN (:names)";
   static final String NOTIFY =
@@ -107,7 +113,7 @@ final class Statements {
       "UPDATE lukko_shared SET " + EXTENDED + " WHERE name IN (:names) AND owner = :owner";
   static final String SHARED_UNTIL =
       "UPDATE lukko_lock SET expires_at = {greatest}(expires_at, {now}), shared_until = COALESCE((SELECT MAX(s.expires_at)"
-          + " FROM lukko_shared s WHERE s.name = lukko_lock.name), 0) WHERE name IN (:names)";
+          + " FROM lukko_shared s WHERE s.name = lukko_lock.name), 0) WHERE name IN (:names){if}";
 
   /**
    * Raises counters and marks them as given to a reader. A reader is granted only where no
@@ -115,7 +121,7 @@ final class Statements {
    */
   static final String COUNTERS_TO_READERS =
       "UPDATE lukko_lock SET owner = NULL, grant_counter = :mark, counter = :counter"
-          + " WHERE name IN (:names) AND counter < :counter";
+          + " WHERE name IN (:names) AND counter < :counter{if}";
 
   static final String SHORTEN =
       "UPDATE lukko_lock SET expires_at = {now} + ttl WHERE name IN (:names) AND " + OVERLONG;
@@ -135,26 +141,53 @@ final class Statements {
   static final String COUNTERS_TO_AT_LEAST =
       "UPDATE lukko_lock SET counter = {greatest}(counter, :counter) WHERE name IN (:names)";
 
+  // The records of fleets, see FleetTable.
+  static final String IDENTITY = "SELECT identity, {now} FROM lukko_schema WHERE component = 'lock'";
+  static final String RECORDS = "SELECT name, record FROM lukko_fleet";
+  static final String RECORDS_LOCKED = RECORDS + "{update}";
+  static final String RECORD_UPDATE =
+      "UPDATE lukko_fleet SET record = ?, seen = ?, run = ?, votes_from = ? WHERE name = ?";
+  static final String RECORD_INSERT =
+      "INSERT INTO lukko_fleet (record, seen, run, votes_from, name) VALUES (?, ?, ?, ?, ?)";
+  static final String RECORD_DELETE = "DELETE FROM lukko_fleet WHERE name = ?";
+
   private final DialectTraits traits;
-  private final Map<String, NamedSql> translated = new ConcurrentHashMap<>();
+  private final String shareOfRecord;
+  private final Map<RecordCheck, Map<String, NamedSql>> translated =
+      new EnumMap<>(RecordCheck.class);
 
   Statements(DialectTraits traits) {
+    this(traits, traits.shareOfRecord());
+  }
+
+  private Statements(DialectTraits traits, String shareOfRecord) {
     this.traits = traits;
+    this.shareOfRecord = shareOfRecord;
+    for (RecordCheck check : RecordCheck.values()) {
+      translated.put(check, new ConcurrentHashMap<>());
+    }
+  }
+
+  /** The same for sessions whose single statements do not work at READ COMMITTED. */
+  Statements sharingRecords() {
+    return new Statements(traits, " FOR SHARE");
   }
 
   DialectTraits traits() {
     return traits;
   }
 
-  /** A statement for one name, ready to be bound. */
+  /** A statement for one name that compares no record, ready to be bound. */
   NamedSql get(String text) {
-    return get(text, 1);
+    return get(text, 1, RecordCheck.NONE);
   }
 
   /** A statement for so many names, ready to be bound. */
-  NamedSql get(String text, int names) {
-    return translated.computeIfAbsent(
-        names == 1 ? text : names + " " + text, key -> NamedSql.of(traits, inDialect(text), names));
+  NamedSql get(String text, int names, RecordCheck check) {
+    return Objects.requireNonNull(translated.get(check))
+        .computeIfAbsent(
+            names == 1 ? text : names + " " + text,
+            key -> NamedSql.of(traits, inDialect(check.in(text)), names));
   }
 
   /** The text with everything but its named parameters in the database's own words. */
@@ -163,6 +196,7 @@ final class Statements {
         .replace("{greatest}", traits.greatest())
         .replace("{counter}", traits.counter())
         .replace("{update}", traits.forUpdate())
+        .replace("{share}", shareOfRecord)
         .replace("{primary}", traits.byPrimaryKey());
   }
 }

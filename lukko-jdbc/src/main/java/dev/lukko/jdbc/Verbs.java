@@ -45,6 +45,7 @@ interface Verbs {
 
   static Values values(LockEntry entry, long ttlMillis, long counter) {
     long ttlMicros = Math.min(ttlMillis, MAX_TTL_MILLIS) * 1_000L;
-    return new Values(entry.resources(), entry.owner(), ttlMicros, counter);
+    return new Values(
+        entry.resources(), entry.owner(), ttlMicros, counter, Long.MAX_VALUE, entry.seen());
   }
 }

@@ -10,6 +10,7 @@ import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.LockEntry;
 import dev.lukko.spi.NodeStatus;
+import dev.lukko.testkit.SoleFleet;
 import dev.lukko.testkit.contract.LockNodeContract;
 import dev.lukko.testkit.contract.StoreUnderTest;
 import java.util.List;
@@ -101,7 +102,7 @@ abstract class JdbcNodeContract extends LockNodeContract {
     openNamedNode();
     try (JdbcNode again = database.node().name("another name").build();
         JdbcNode other = Databases.sqlite().node().build()) {
-      NodeStatus status = now(node.status());
+      NodeStatus status = SoleFleet.admit(node);
       assertThat(status.state()).isEqualTo(NodeStatus.State.VOTING);
       assertThat(status.identity()).isPresent().isEqualTo(now(again.status()).identity());
       assertThat(now(other.status()).identity()).isPresent().isNotEqualTo(status.identity());

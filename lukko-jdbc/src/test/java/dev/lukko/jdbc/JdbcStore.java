@@ -76,7 +76,11 @@ final class JdbcStore implements StoreUnderTest {
   @Override
   public Set<StoreTrait> traits() {
     Set<StoreTrait> traits =
-        EnumSet.of(StoreTrait.SEVERAL_RESOURCES, StoreTrait.TELLS_HOLDER, StoreTrait.SETS_COUNTER);
+        EnumSet.of(
+            StoreTrait.SEVERAL_RESOURCES,
+            StoreTrait.TELLS_HOLDER,
+            StoreTrait.SETS_COUNTER,
+            StoreTrait.FORGETS);
     if (proxy != null) {
       traits.add(StoreTrait.LOSES_MESSAGES);
       traits.add(StoreTrait.HANGS);
@@ -94,6 +98,12 @@ final class JdbcStore implements StoreUnderTest {
     }
     database.setCounter(resource, text);
     return true;
+  }
+
+  /** As if the tables had been dropped and made anew. */
+  @Override
+  public void forget() {
+    database.forget();
   }
 
   @Override

@@ -77,7 +77,7 @@ final class LockWaits implements AutoCloseable {
             + " WHERE VARIABLE_NAME = 'INNODB_ROW_LOCK_CURRENT_WAITS'");
   }
 
-  private static boolean isWaitOfH2(StackTraceElement frame) {
+  static boolean isWaitOfH2(StackTraceElement frame) {
     String method = frame.getMethodName();
     return frame.getClassName().equals(H2FirstContact.class.getName())
         ? method.equals("pause")

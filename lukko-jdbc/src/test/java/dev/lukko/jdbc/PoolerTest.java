@@ -12,6 +12,7 @@ import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.LockNode;
 import dev.lukko.spi.NodeStatus;
 import dev.lukko.spi.ReleaseReply.Released;
+import dev.lukko.testkit.SoleFleet;
 import java.io.File;
 import java.io.IOException;
 import java.net.ServerSocket;
@@ -65,7 +66,7 @@ class PoolerTest {
           .isInstanceOf(Granted.class);
       assertThat(now(node.grant(new GrantRequest(reader("a", "u"), 60_000, 1))))
           .isInstanceOf(Granted.class);
-      assertThat(now(node.status()).state()).isEqualTo(NodeStatus.State.VOTING);
+      assertThat(SoleFleet.admit(node).state()).isEqualTo(NodeStatus.State.VOTING);
       assertThat(now(node.inspect("r")).holders()).hasSize(1);
       assertThat(now(node.release(entry("a", "r")))).isEqualTo(new Released());
       assertThat(sessions(url)).as("while it works").isEqualTo(before);

@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.List;
 import javax.sql.DataSource;
 
 /** A real database with the lock's tables, and a look behind the node's back. */
@@ -77,6 +78,21 @@ record TestDatabase(Dialect dialect, DataSource source) {
     } catch (SQLException failure) {
       throw new AssertionError(sql, failure);
     }
+  }
+
+  /** Leaves nothing in the tables but their identity. */
+  void forget() {
+    for (String table : List.of("lukko_lock", "lukko_shared", "lukko_fleet")) {
+      execute("DELETE FROM " + table);
+    }
+  }
+
+  /** Drops the tables and makes them anew. */
+  void makeAnew() {
+    for (String table : List.of("lukko_lock", "lukko_shared", "lukko_fleet", "lukko_schema")) {
+      execute("DROP TABLE " + table);
+    }
+    create(dialect, source);
   }
 
   void execute(String sql) {

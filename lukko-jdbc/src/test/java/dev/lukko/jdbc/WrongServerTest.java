@@ -9,6 +9,7 @@ import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantReply.Granted;
 import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.NodeStatus;
+import dev.lukko.testkit.SoleFleet;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -53,7 +54,7 @@ class WrongServerTest {
         statement.execute("ALTER DATABASE " + name + " RESET default_transaction_read_only");
       }
 
-      assertThat(now(node.status()).state()).isEqualTo(NodeStatus.State.VOTING);
+      assertThat(SoleFleet.admit(node).state()).isEqualTo(NodeStatus.State.VOTING);
       assertThat(grant(node, "a")).isInstanceOf(Granted.class);
     }
   }
