@@ -76,7 +76,12 @@ class DdlCommandTest {
 
       assertThat(tables(connection))
           .contains(
-              "lukko_schema", "lukko_lock", "lukko_shared", "lukko_fence", "lukko_idempotency");
+              "lukko_schema",
+              "lukko_lock",
+              "lukko_shared",
+              "lukko_fleet",
+              "lukko_fence",
+              "lukko_idempotency");
       try (ResultSet rows =
           statement.executeQuery("SELECT count(*), max(version) FROM lukko_schema")) {
         assertThat(rows.next()).isTrue();

@@ -89,10 +89,7 @@ final class FleetTable {
     NodeStatus status =
         NodeStatus.remembering(kept.identity(), List.of(), Set.of(), kept.memory()).in(key);
     boolean same =
-        kept.memory()
-            .record(key)
-            .filter(record -> record.seen().equals(entry.seen()))
-            .isPresent();
+        kept.memory().record(key).filter(record -> record.seen().equals(entry.seen())).isPresent();
     if (same && (check == RecordCheck.SAME || status.state() == State.VOTING)) {
       return null;
     }

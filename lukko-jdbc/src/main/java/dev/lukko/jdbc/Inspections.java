@@ -53,13 +53,12 @@ final class Inspections {
   }
 
   /**
-   * Whether the database may vote, and its records. Its identity was drawn when the tables were created: two
-   * addresses that lead to the same tables have the same one, and so has a replica.
+   * Whether the database may vote, and its records. Its identity was drawn when the tables were
+   * created: two addresses that lead to the same tables have the same one, and so has a replica.
    */
   static NodeStatus status(Session session) throws SQLException {
     FleetTable.Kept kept = FleetTable.read(session);
-    List<String> unfit =
-        DialectTraits.texts(session.connection(), session.traits().unfit());
+    List<String> unfit = DialectTraits.texts(session.connection(), session.traits().unfit());
     if (!unfit.isEmpty()) {
       session.leaveAfterwards();
       return new NodeStatus(

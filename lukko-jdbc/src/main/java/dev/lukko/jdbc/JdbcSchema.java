@@ -8,8 +8,8 @@ import javax.sql.DataSource;
 
 /**
  * The tables of a lock node: {@code lukko_lock}, {@code lukko_shared}, {@code lukko_fleet} with the
- * records of the fleets that it serves, and {@code lukko_schema}, which says which version they have,
- * and by which random identity the node can be told from every other.
+ * records of the fleets that it serves, and {@code lukko_schema}, which says which version they
+ * have, and by which random identity the node can be told from every other.
  *
  * <p>A node does not create them unless it was asked to, since its user may not be allowed to: run
  * what {@link #ddl} prints, or call {@link #create(DataSource)} once.
@@ -19,6 +19,11 @@ public final class JdbcSchema {
   public static final int VERSION = 3;
 
   private static final String OF_LOCK = " FROM lukko_schema WHERE component = 'lock'";
+  static final String TO_THIS_VERSION =
+      "UPDATE lukko_schema SET version = "
+          + VERSION
+          + " WHERE component = 'lock' AND version < "
+          + VERSION;
   private static final String FIND_VERSION = "SELECT version" + OF_LOCK;
 
   private static final int ATTEMPTS = 5;
@@ -84,12 +89,7 @@ public final class JdbcSchema {
             connection, "ALTER TABLE " + table + " ADD COLUMN ttl BIGINT DEFAULT 0 NOT NULL");
       }
     }
-    DialectTraits.execute(
-        connection,
-        "UPDATE lukko_schema SET version = "
-            + VERSION
-            + " WHERE component = 'lock' AND version < "
-            + VERSION);
+    DialectTraits.execute(connection, TO_THIS_VERSION);
   }
 
   private static boolean hasColumn(Connection connection, String table) {
@@ -136,10 +136,9 @@ public final class JdbcSchema {
                 + VERSION
                 + (found > VERSION
                     ? "; use a newer library with this database"
-                    : "; JdbcSchema.create(dataSource) and createSchema(true) upgrade the tables, and"
-                        + " so do the statements of JdbcSchema.ddl(Dialect."
-                        + dialect
-                        + ") followed by those in the guide to SQL nodes"),
+                    : "; JdbcSchema.create(dataSource) and createSchema(true) upgrade the tables, or"
+                        + " run "
+                        + (found == 2 ? byHand(dialect) : "what the guide to SQL nodes says")),
             null);
       }
       return new Place(rows.getString(2), rows.getString(3), traits.server(connection));
@@ -149,6 +148,10 @@ public final class JdbcSchema {
       }
       throw failure;
     }
+  }
+
+  private static String byHand(Dialect dialect) {
+    return "the statements of JdbcSchema.ddl(Dialect." + dialect + "), then " + TO_THIS_VERSION;
   }
 
   private static SchemaException missing(

@@ -35,7 +35,7 @@ final class LockedVerbs implements Verbs {
   @Override
   public @Nullable GrantReply grant(Session session, GrantRequest request) throws SQLException {
     LockEntry entry = request.entry();
-    return inTransaction(
+    return LockedVerbs.<GrantReply>inTransaction(
         session,
         entry,
         true,
@@ -63,7 +63,7 @@ final class LockedVerbs implements Verbs {
   @Override
   public @Nullable ConfirmReply confirm(Session session, LockEntry entry, long counter)
       throws SQLException {
-    return inTransaction(
+    return LockedVerbs.<ConfirmReply>inTransaction(
         session,
         entry,
         false,
@@ -84,7 +84,7 @@ final class LockedVerbs implements Verbs {
   @Override
   public @Nullable ExtendReply extend(Session session, LockEntry entry, long ttlMillis)
       throws SQLException {
-    return inTransaction(
+    return LockedVerbs.<ExtendReply>inTransaction(
         session,
         entry,
         false,
@@ -110,7 +110,7 @@ final class LockedVerbs implements Verbs {
   public @Nullable ExtendReply repair(
       Session session, LockEntry entry, long ttlMillis, long counter, long lastMillis)
       throws SQLException {
-    return inTransaction(
+    return LockedVerbs.<ExtendReply>inTransaction(
         session,
         entry,
         true,
@@ -151,7 +151,7 @@ final class LockedVerbs implements Verbs {
 
   @Override
   public @Nullable ReleaseReply release(Session session, LockEntry entry) throws SQLException {
-    return inTransaction(
+    return LockedVerbs.<ReleaseReply>inTransaction(
         session,
         entry,
         false,
@@ -229,11 +229,7 @@ final class LockedVerbs implements Verbs {
 
   /** Locks the rows, and reads them into the slots; whether the record is as it was seen. */
   private static boolean lock(
-      Session session,
-      LockEntry entry,
-      RecordCheck check,
-      List<Slot> slots,
-      List<String> missing)
+      Session session, LockEntry entry, RecordCheck check, List<Slot> slots, List<String> missing)
       throws SQLException {
     Values all = Verbs.values(entry, 0, 0);
     List<LockRow> rows = lockRows(session, all, check);
@@ -274,7 +270,7 @@ final class LockedVerbs implements Verbs {
 
   /** The same in a transaction of its own; what is stored afterwards. */
   static @Nullable List<Slot> shortened(Session session, LockEntry entry) throws SQLException {
-    return inTransaction(
+    return LockedVerbs.<List<Slot>>inTransaction(
         session, entry, false, RecordCheck.NONE, fault -> List.of(), slots -> slots);
   }
 
@@ -321,10 +317,7 @@ final class LockedVerbs implements Verbs {
   }
 
   private static void run(Session session, String text, Values values) throws SQLException {
-    session
-        .statements()
-        .get(text, values.names().size(), RecordCheck.NONE)
-        .update(session, values);
+    session.statements().get(text, values.names().size(), RecordCheck.NONE).update(session, values);
   }
 
   /** Makes the last write of a step; false if it has not written, for the record's sake. */

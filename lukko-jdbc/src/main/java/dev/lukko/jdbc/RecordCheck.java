@@ -15,8 +15,8 @@ package dev.lukko.jdbc;
  *       against writers. A statement gets its own lock on that table before its snapshot, so it
  *       either sees the new record, or is over before it is written. Nothing is added to a grant: a
  *       share lock on the record's row would have each grant write that row's page, and grants at
- *       one time share a list of lockers there. At the other levels of isolation the snapshot comes first; behind
- *       a pooler whose database has one of them the record is read with a share lock.
+ *       one time share a list of lockers there. At the other levels of isolation the snapshot comes
+ *       first; behind a pooler whose database has one of them the record is read with a share lock.
  *   <li>MySQL, MariaDB: the record is read with a share lock, which lasts until the commit and
  *       waits for a replacement. InnoDB keeps such locks in memory.
  *   <li>H2: the record's row is locked as for an update, which it has no weaker form of. Grants of
@@ -47,7 +47,9 @@ enum RecordCheck {
     return values.seen().isEmpty() ? NONE : this;
   }
 
-  /** A statement with its condition in place of {@code {if}}, its finding in that of {@code {ok}}. */
+  /**
+   * A statement with its condition in place of {@code {if}}, its finding in that of {@code {ok}}.
+   */
   String in(String text) {
     String condition = this == NONE ? "" : " AND " + FOUND + more + "{share})";
     String finding = this == NONE ? "1" : "CASE WHEN " + FOUND + more + ") THEN 1 ELSE 0 END";

@@ -53,8 +53,13 @@ final class Statements {
       "owner, expires_at - {now}, shared_until - {now}, {counter}, grant_counter, name, ttl, {ok}";
 
   static final String GRANT =
-      "UPDATE lukko_lock SET " + RAISED + " WHERE name = :name AND " + FREE + " AND " + RAISABLE
-      + "{if}";
+      "UPDATE lukko_lock SET "
+          + RAISED
+          + " WHERE name = :name AND "
+          + FREE
+          + " AND "
+          + RAISABLE
+          + "{if}";
   static final String CONFIRM =
       "UPDATE lukko_lock SET counter = :counter WHERE name = :name AND "
           + MINE
@@ -142,7 +147,8 @@ final class Statements {
       "UPDATE lukko_lock SET counter = {greatest}(counter, :counter) WHERE name IN (:names)";
 
   // The records of fleets, see FleetTable.
-  static final String IDENTITY = "SELECT identity, {now} FROM lukko_schema WHERE component = 'lock'";
+  static final String IDENTITY =
+      "SELECT identity, {now} FROM lukko_schema WHERE component = 'lock'";
   static final String RECORDS = "SELECT name, record FROM lukko_fleet";
   static final String RECORDS_LOCKED = RECORDS + "{update}";
   static final String RECORD_UPDATE =

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.lukko.Lease;
+import dev.lukko.LockNotAcquiredException;
 import dev.lukko.LockRequest;
 import dev.lukko.redlock.Redlock;
 import dev.lukko.spi.GrantReply.Granted;
@@ -125,6 +126,26 @@ class EmbeddedNodeTest {
           .isEqualTo(new Granted(42));
       assertThat(now(node.grant(new GrantRequest(entry("a", "held"), 60_000, 9))))
           .isEqualTo(new Granted(5));
+    }
+  }
+
+  @Test
+  void fileOfTheFormerVersion_isUpgraded_andItsEntriesExclude() throws Exception {
+    Path file = directory.resolve("former.db");
+    LockRequest job =
+        LockRequest.builder("job").ttl(Duration.ofMinutes(1)).maxWait(Duration.ZERO).build();
+    Redlock holder = Redlock.builder().node(EmbeddedNode.open(file)).releaseOnClose(false).build();
+    holder.acquire(job);
+    holder.close();
+    try (var connection = Databases.sqliteSource(file).getConnection()) {
+      DialectTraits.execute(connection, "DROP TABLE lukko_fleet");
+      DialectTraits.execute(connection, "UPDATE lukko_schema SET version = 2");
+    }
+    try (Redlock other = Redlock.over(EmbeddedNode.open(file))) {
+      assertThatThrownBy(() -> other.acquire(job)).isInstanceOf(LockNotAcquiredException.class);
+      Lease free = other.acquire("other", Duration.ofMinutes(1));
+      assertThat(free.isValid()).isTrue();
+      free.release();
     }
   }
 

@@ -29,7 +29,6 @@ class MixedQuorumTest {
 
   private Redlock client(LockNode third) {
     return Redlock.builder()
-        .quarantine(false) // A new Redis beside databases counts as one that has forgotten.
         .node(postgresA.node().name("pg-a").build())
         .node(postgresB.node().name("pg-b").build())
         .node(third)

@@ -9,6 +9,8 @@ import static org.awaitility.Awaitility.await;
 import dev.lukko.spi.ExtendReply.Extended;
 import dev.lukko.spi.GrantReply.Granted;
 import dev.lukko.spi.GrantRequest;
+import dev.lukko.spi.NodeStatus;
+import dev.lukko.testkit.SoleFleet;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -76,6 +78,7 @@ class SchemaTest {
     }
     try (Connection connection = source.getConnection()) {
       DialectTraits.execute(connection, "ALTER TABLE lukko_lock DROP COLUMN ttl");
+      DialectTraits.execute(connection, "DROP TABLE lukko_fleet");
       DialectTraits.execute(connection, "UPDATE lukko_schema SET version = 1");
     }
     assertThatThrownBy(() -> JdbcNode.over(source))
@@ -88,6 +91,35 @@ class SchemaTest {
       assertThat(now(node.extend(entry("a", "r"), 60_000))).isEqualTo(new Extended());
       assertThat(now(node.grant(new GrantRequest(entry("a", "s"), 60_000, 8))))
           .isEqualTo(new Granted(8));
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void tablesOfVersion2_areRefusedWithTheWayOut_andUpgradedByTheStatementsOfTheGuide(
+      Dialect dialect) throws SQLException {
+    DataSource source = empty(dialect);
+    JdbcSchema.create(source);
+    try (JdbcNode node = JdbcNode.over(source)) {
+      now(node.grant(new GrantRequest(entry("a", "r"), 60_000, 7)));
+    }
+    try (Connection connection = source.getConnection()) {
+      DialectTraits.execute(connection, "DROP TABLE lukko_fleet");
+      DialectTraits.execute(connection, "UPDATE lukko_schema SET version = 2");
+    }
+    assertThatThrownBy(() -> JdbcNode.over(source))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContainingAll("version 2", "upgrade", "JdbcSchema.ddl(Dialect." + dialect + ")")
+        .hasMessageContaining(JdbcSchema.TO_THIS_VERSION);
+    try (Connection connection = source.getConnection()) {
+      for (String statement : JdbcSchema.ddl(dialect).split(";\n", 0)) {
+        DialectTraits.execute(connection, statement);
+      }
+      DialectTraits.execute(connection, JdbcSchema.TO_THIS_VERSION);
+    }
+    try (JdbcNode node = JdbcNode.over(source)) {
+      assertThat(now(node.extend(entry("a", "r"), 60_000))).isEqualTo(new Extended());
+      assertThat(SoleFleet.admit(node).state()).isEqualTo(NodeStatus.State.VOTING);
     }
   }
 
