@@ -10,6 +10,9 @@ module dev.lukko {
       dev.lukko.postgres;
   exports dev.lukko.memory;
   exports dev.lukko.redlock;
+  exports dev.lukko.release to
+      dev.lukko.redis.protocol,
+      dev.lukko.testkit;
   exports dev.lukko.schedule;
   exports dev.lukko.spi;
   exports dev.lukko.text to

@@ -37,6 +37,7 @@ final class ArchitectureRules {
   static final String SPI = "dev.lukko.spi..";
   static final String LEASE = "dev.lukko.lease..";
   static final String REDLOCK = "dev.lukko.redlock..";
+  static final String RELEASE = "dev.lukko.release..";
   static final String MEMORY = "dev.lukko.memory..";
   static final String FENCING = "dev.lukko.fencing..";
   static final String SCHEDULE = "dev.lukko.schedule..";

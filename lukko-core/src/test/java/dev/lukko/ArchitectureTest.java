@@ -51,6 +51,14 @@ class ArchitectureTest {
           ArchitectureRules.TIME);
 
   @ArchTest
+  static final ArchRule releaseKnowsNoEngineAndNoStore =
+      ArchitectureRules.mayKnow(
+          ArchitectureRules.RELEASE,
+          ArchitectureRules.SPI,
+          ArchitectureRules.CONTRACT,
+          ArchitectureRules.TIME);
+
+  @ArchTest
   static final ArchRule fencingKnowsNoLockSide =
       ArchitectureRules.mayKnow(
           ArchitectureRules.FENCING, ArchitectureRules.CONTRACT, ArchitectureRules.TIME);

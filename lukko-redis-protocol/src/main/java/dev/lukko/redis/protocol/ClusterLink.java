@@ -2,6 +2,7 @@ package dev.lukko.redis.protocol;
 
 import dev.lukko.redis.format.HashSlots;
 import dev.lukko.redis.protocol.RedisAddress.Place;
+import dev.lukko.release.PendingRelease;
 import dev.lukko.spi.Failed;
 import dev.lukko.spi.NodeStatus;
 import java.time.Duration;
@@ -197,9 +198,9 @@ public final class ClusterLink implements Link, RedisLink.Cluster {
             owners.compareAndSet(slot, owner, null);
           }
         }
-        List<PendingRelease> left = link.takeReleases();
+        List<PendingRelease<ScriptCall>> left = link.takeReleases();
         var unused = link.close();
-        left.forEach(release -> onMisplaced(release.call()));
+        left.forEach(release -> onMisplaced(release.request()));
       }
     }
   }

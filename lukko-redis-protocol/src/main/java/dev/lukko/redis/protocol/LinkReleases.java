@@ -2,14 +2,14 @@ package dev.lukko.redis.protocol;
 
 import dev.lukko.redis.protocol.RedisAddress.Place;
 import dev.lukko.redis.protocol.RedisLink.Cluster;
-import dev.lukko.spi.LockEntry;
+import dev.lukko.release.KeptReleases;
+import dev.lukko.release.OpenEntry;
+import dev.lukko.release.PendingRelease;
 import dev.lukko.spi.NodeFault;
 import dev.lukko.spi.ReleaseReply;
 import dev.lukko.time.Scheduler;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import dev.lukko.time.Ticker;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -17,14 +17,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The releases of a link: they are sent, and kept and sent again for as long as their outcome is
- * open.
- *
- * <p>Kept is only the release of an entry that may be at the server, each once, in the order in
- * which they came; so there are never more of them than entries that can have been sent. A release
- * is over when the server has deleted the entry, or has answered behind everything that could
- * create it; see {@link OpenEntry#isGone}. Sending it again is harmless: it deletes only what its
- * own owner holds.
+ * The releases of a link: they are sent, and sent again for as long as their outcome is open. Which
+ * and when, {@link KeptReleases} decides.
  *
  * <p>Thread-safe where it says so; the rest is called with the lock of the {@link RedisLink} held,
  * which is handed in.
@@ -40,7 +34,7 @@ final class LinkReleases {
   private final @Nullable Cluster cluster;
 
   // guarded by the lock
-  private final Map<LockEntry, PendingRelease> kept = new LinkedHashMap<>();
+  private final KeptReleases<ScriptCall> kept = new KeptReleases<>(Ticker.system());
   private boolean tickIsScheduled;
 
   /**
@@ -71,35 +65,22 @@ final class LinkReleases {
   boolean keep(ScriptCall call) {
     OpenEntry open = call.open();
     if (open != null) {
-      keep(new PendingRelease(call, open));
+      kept.keep(kept.pending(call, open));
     }
     return open != null;
   }
 
-  private void keep(PendingRelease release) {
-    kept.putIfAbsent(release.open().entry(), release);
-  }
-
   /** Gives all that are kept, and keeps them no longer; the lock is held. */
-  List<PendingRelease> takeAll() {
-    List<PendingRelease> all = new ArrayList<>(kept.values());
-    kept.clear();
-    return all;
+  List<PendingRelease<ScriptCall>> takeAll() {
+    return kept.takeAll();
   }
 
   /** Sends what is kept; the lock is held. */
   void sendPending(Wire current) {
-    long nowNanos = System.nanoTime();
-    for (PendingRelease release : takeAll()) {
-      if (release.open().isLongOver(nowNanos)) {
-        release.open().close();
-      } else {
-        sendAgain(current, release);
-      }
-    }
+    kept.takeForNewConnection().forEach(release -> sendAgain(current, release));
   }
 
-  private void sendAgain(Wire current, PendingRelease release) {
+  private void sendAgain(Wire current, PendingRelease<ScriptCall> release) {
     var unused =
         send(current, release)
             .whenComplete(
@@ -113,14 +94,15 @@ final class LinkReleases {
   /** Sends one for the first time; the lock is held. */
   CompletableFuture<List<Object>> send(Wire current, ScriptCall call) {
     OpenEntry open = call.open();
-    return open == null ? current.send(call) : send(current, new PendingRelease(call, open));
+    return open == null ? current.send(call) : send(current, kept.pending(call, open));
   }
 
   /** Sends one, and keeps it if its outcome stays open; the lock is held. */
-  CompletableFuture<List<Object>> send(Wire current, PendingRelease release) {
+  CompletableFuture<List<Object>> send(Wire current, PendingRelease<ScriptCall> release) {
     // Whoever learns of a failure, and perhaps closes the node then, finds the release kept.
+    kept.sending(release);
     return current
-        .send(release.call())
+        .send(release.request())
         .whenComplete(
             (value, error) -> {
               if (value == null) {
@@ -136,9 +118,9 @@ final class LinkReleases {
   }
 
   /** Leaves releases to the other servers of the cluster, if there is one. Thread-safe. */
-  void misplaced(List<PendingRelease> releases) {
+  void misplaced(List<PendingRelease<ScriptCall>> releases) {
     if (cluster != null) {
-      releases.forEach(release -> cluster.onMisplaced(release.call()));
+      releases.forEach(release -> cluster.onMisplaced(release.request()));
     }
   }
 
@@ -146,16 +128,12 @@ final class LinkReleases {
     return Redirect.of(error, NOWHERE) != null;
   }
 
-  private void onAnswer(Wire current, PendingRelease release, List<Object> value) {
-    if (release.open().isGone(isReleased(value), current)) {
-      release.open().close();
-      forget(release);
-      return;
-    }
+  private void onAnswer(Wire current, PendingRelease<ScriptCall> release, List<Object> value) {
     lock.lock();
     try {
-      release.answered(System.nanoTime());
-      keepUnlessPointless(release);
+      if (kept.isOpenAfterAnswer(release, isReleased(value), current)) {
+        keepOn(release);
+      }
     } finally {
       lock.unlock();
     }
@@ -169,38 +147,24 @@ final class LinkReleases {
     }
   }
 
-  /** The same release may have been kept meanwhile, after an earlier sending that failed. */
-  private void forget(PendingRelease release) {
-    lock.lock();
-    try {
-      kept.remove(release.open().entry());
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private void onFault(Wire current, PendingRelease release, NodeFault fault) {
+  private void onFault(Wire current, PendingRelease<ScriptCall> release, NodeFault fault) {
     if (fault.cause() != null && isMoved(fault.cause())) {
       return; // this server has nothing of it, nor will it ever
     }
     lock.lock();
     try {
-      long nowNanos = System.nanoTime();
-      if (fault.cause() instanceof ServerErrorException) {
-        release.answered(nowNanos);
+      boolean answered = fault.cause() instanceof ServerErrorException;
+      if (kept.isOpenAfterFault(release, answered, !current.isOpen())) {
+        keepOn(release);
       }
-      release.failed(nowNanos, !current.isOpen());
-      keepUnlessPointless(release);
     } finally {
       lock.unlock();
     }
   }
 
-  private void keepUnlessPointless(PendingRelease release) {
-    if (release.isPointless(System.nanoTime())) {
-      release.open().close();
-    } else if (!end.isOver()) {
-      keep(release);
+  private void keepOn(PendingRelease<ScriptCall> release) {
+    if (!end.isOver()) {
+      kept.keep(release);
       if (!end.hasBegun()) {
         scheduleTick();
       }
@@ -223,11 +187,7 @@ final class LinkReleases {
       if (current == null) {
         return;
       }
-      long nowNanos = System.nanoTime();
-      List<PendingRelease> due =
-          kept.values().stream().filter(release -> release.isDue(nowNanos)).toList();
-      due.forEach(release -> kept.remove(release.open().entry()));
-      due.forEach(release -> sendAgain(current, release));
+      kept.takeDue().forEach(release -> sendAgain(current, release));
       if (!kept.isEmpty()) {
         scheduleTick();
       }

@@ -4,6 +4,7 @@ import static java.lang.System.Logger.Level.INFO;
 
 import dev.lukko.redis.protocol.RedisAddress.Place;
 import dev.lukko.redis.protocol.Standing.Known;
+import dev.lukko.release.PendingRelease;
 import dev.lukko.spi.Failed;
 import dev.lukko.spi.NodeFault;
 import dev.lukko.spi.NodeStatus;
@@ -224,7 +225,7 @@ public final class RedisLink implements Link {
 
   /** Nothing else was asked of this server yet: first it is clear who it is. */
   private void onSurveyed(Wire fresh, @Nullable Survey survey, @Nullable Throwable error) {
-    List<PendingRelease> left = List.of();
+    List<PendingRelease<ScriptCall>> left = List.of();
     Place master = survey == null ? null : survey.facts().master();
     lock.lock();
     try {
@@ -328,7 +329,7 @@ public final class RedisLink implements Link {
   }
 
   /** Gives the releases that are kept, for the servers that have their slots now. */
-  List<PendingRelease> takeReleases() {
+  List<PendingRelease<ScriptCall>> takeReleases() {
     lock.lock();
     try {
       return releases.takeAll();

@@ -1,5 +1,7 @@
 package dev.lukko.redis.protocol;
 
+import dev.lukko.release.CreatingRequest;
+import dev.lukko.release.OpenEntry;
 import java.util.Arrays;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.UnaryOperator;
@@ -12,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * time, after other requests. A grant must not do so once the release of its owner is on its way:
  * it would be applied behind it, and its entry would stay. Hence a call can be withdrawn.
  */
-public final class ScriptCall {
+public final class ScriptCall implements CreatingRequest {
   private final Script script;
   private final String owner;
   private final String[] keys;
@@ -90,14 +92,15 @@ public final class ScriptCall {
     answered = true;
   }
 
-  boolean isAnswered() {
+  @Override
+  public boolean isAnswered() {
     return answered;
   }
 
-  /** Whether it may be applied behind what is answered on that connection. */
-  boolean mayFollow(Wire wire) {
+  @Override
+  public boolean mayFollow(Object connection) {
     Wire on = sentOn;
-    return on != null && on != wire && !answered;
+    return on != null && on != connection && !answered;
   }
 
   public Script script() {
@@ -140,7 +143,8 @@ public final class ScriptCall {
     return all;
   }
 
-  /** From now on the request is not sent another time. Returns when no sending is under way. */
+  /** {@inheritDoc} Returns when no sending is under way. */
+  @Override
   public void withdraw() {
     lock.lock();
     try {

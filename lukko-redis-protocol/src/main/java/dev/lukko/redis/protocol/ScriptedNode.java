@@ -1,6 +1,8 @@
 package dev.lukko.redis.protocol;
 
 import dev.lukko.redis.format.RedisKeyFormat;
+import dev.lukko.release.OpenEntries;
+import dev.lukko.release.OpenEntry;
 import dev.lukko.spi.Capability;
 import dev.lukko.spi.ConfirmReply;
 import dev.lukko.spi.ExtendReply;
@@ -17,6 +19,7 @@ import dev.lukko.spi.NodeFault;
 import dev.lukko.spi.NodeStatus;
 import dev.lukko.spi.ReleaseReply;
 import dev.lukko.spi.Unknown;
+import dev.lukko.time.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -55,7 +58,7 @@ public final class ScriptedNode implements LockNode {
   private final @Nullable ReleaseHints hints;
   private final Supplier<CompletableFuture<Void>> closeDriver;
 
-  private final OpenEntries entries = new OpenEntries();
+  private final OpenEntries entries = new OpenEntries(Ticker.system());
 
   private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -111,11 +114,7 @@ public final class ScriptedNode implements LockNode {
                       error,
                       sent -> Replies.grant(sent, call.keys(), statusOf(entry)),
                       fault -> fault);
-              if (reply instanceof GrantReply.Granted) {
-                open.livesFor(request.ttlMillis());
-              } else if (!(reply instanceof Unknown)) {
-                open.close();
-              }
+              entries.granted(open, reply, request.ttlMillis());
               return reply;
             });
   }
@@ -227,21 +226,14 @@ public final class ScriptedNode implements LockNode {
         link.send(call),
         list -> {
           ExtendReply reply = Replies.extend(list, call.keys(), statusOf(entry));
-          OpenEntry open = entries.get(entry);
-          if (reply instanceof ExtendReply.Missing) {
-            entries.missing(entry, ttlMillis);
-          } else if (open != null) {
-            open.livesFor(ttlMillis);
-          }
+          entries.extended(entry, reply, ttlMillis);
           return reply;
         },
         fault -> fault);
   }
 
   @Override
-  public CompletionStage<ExtendReply> repair(
-      LockEntry entry, long ttlMillis, long counter, long lastMillis) {
-    OpenEntry open = entries.opened(entry);
+  public CompletionStage<ExtendReply> repair(LockEntry entry, long ttlMillis, long counter, long lastMillis) {
     ScriptCall call =
         call(
             Script.REPAIR,
@@ -251,12 +243,11 @@ public final class ScriptedNode implements LockNode {
             Long.toString(counter),
             Long.toString(lastMillis));
     link.noteTtl(ttlMillis);
-    open.repairing(call);
-    open.livesFor(ttlMillis);
+    OpenEntry open = entries.repairing(entry, call, ttlMillis);
     return reply(
         link.send(call),
         list -> {
-          open.livesFor(ttlMillis);
+          entries.repaired(open, ttlMillis);
           return Replies.extend(list, call.keys(), statusOf(entry));
         },
         fault -> fault);
@@ -264,12 +255,8 @@ public final class ScriptedNode implements LockNode {
 
   @Override
   public CompletionStage<ReleaseReply> release(LockEntry entry) {
-    OpenEntry open = entries.get(entry);
-    if (open != null) {
-      open.withdraw(); // what waits to be sent again with its script's text must not follow
-    }
-    return reply(
-        link.sendRelease(releaseCall(entry).releasing(open)), Replies::release, fault -> fault);
+    ScriptCall call = releaseCall(entry).releasing(entries.releasing(entry));
+    return reply(link.sendRelease(call), Replies::release, fault -> fault);
   }
 
   private ScriptCall releaseCall(LockEntry entry) {

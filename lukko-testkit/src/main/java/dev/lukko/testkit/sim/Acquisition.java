@@ -20,6 +20,7 @@ final class Acquisition {
   final long beganAt;
 
   private final long[] keptUntil;
+  private final long[] releaseAnsweredAt;
   private final double worstRate;
   int grantsSent;
   int releasesSent;
@@ -55,12 +56,24 @@ final class Acquisition {
     this.ttlNanos = ttlNanos;
     this.beganAt = beganAt;
     this.keptUntil = new long[client.links().size()];
+    this.releaseAnsweredAt = new long[client.links().size()];
+    Arrays.fill(releaseAnsweredAt, NEVER);
     this.worstRate = 1 / (1 + Plan.CLOCK_BOUND);
   }
 
   /** A node keeps the entry for a ttl from now on, by a clock that keeps its bound. */
   void keeps(int node, long now, long ttl) {
     keptUntil[node] = now + (long) (ttl * worstRate);
+  }
+
+  /** A node has answered a release, for the first time or again. */
+  void releaseAnswered(int node, long now) {
+    releaseAnsweredAt[node] = Math.min(releaseAnsweredAt[node], now);
+  }
+
+  /** Whether its release is not repeated any more, since a ttl has passed after the answer. */
+  boolean isReleaseOver(int node, long now) {
+    return now - (ttlNanos - ttlNanos / 50) > releaseAnsweredAt[node];
   }
 
   /** Until when a quorum keeps the entry: nobody may claim more. */

@@ -28,6 +28,8 @@ public enum Check {
   QUARANTINE("a node that forgot voted too early"),
   /** No entry, no timer, no task and no watch is left. */
   NOTHING_LEFT("something is left behind"),
+  /** A kept release is sent again in its turn, and not while it is on its way. */
+  REPEATED("a release was not repeated as it must be"),
   /** Nothing is thrown where nobody can catch it. */
   NO_THROW("an exception was thrown into a timer or a reply");
 

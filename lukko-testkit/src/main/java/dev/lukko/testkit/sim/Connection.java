@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * The way between a client and a node: slow, and it loses things, holds them back and breaks.
  *
  * <p>It keeps the rules of a node's driver: messages keep their order unless a connection broke
- * between them, every request gets an answer at some time, and a release that could not be sent is
- * sent again.
+ * between them, every request gets an answer at some time, and a request without a reply ends its
+ * connection. The next one begins with the releases that are kept.
  */
 final class Connection {
   private final World world;
@@ -25,11 +25,22 @@ final class Connection {
   private long requestsCutUntil;
   private long repliesCutUntil;
   private boolean holding;
+  private Object present = new Object();
+  private final SimReleases releases;
 
   Connection(World world, SimClient client, SimNode node) {
     this.world = world;
     this.client = client;
     this.node = node;
+    this.releases = new SimReleases(world, client, this);
+  }
+
+  SimNode node() {
+    return node;
+  }
+
+  SimReleases releases() {
+    return releases;
   }
 
   void cut(long requestsUntil, long repliesUntil, boolean hold) {
@@ -60,6 +71,7 @@ final class Connection {
     note(message.verb.sent, message, 0);
     world.injector.moment(message.verb.sent, client, message, null);
     message.sentAt = world.now();
+    message.sentOn = present;
     if (!client.isDead()) {
       world.requestBegins();
       client.awaits(1);
@@ -92,42 +104,22 @@ final class Connection {
   /** The client hears that its connection broke; its request may arrive all the same. */
   private <R> void breaks(Message<R> message) {
     long now = world.now();
-    if (message.verb == Verb.RELEASE) {
-      lost(message);
-      return;
-    }
     if (message.requestLost) {
       world.requestEnds();
     } else {
-      world.at(now + world.latency() + message.requestDelayNanos, null, () -> arriveAgain(message));
+      world.at(now + world.latency() + message.requestDelayNanos, null, () -> arriveLate(message));
     }
-    answer(message, message.fault.apply("connection reset"), now + world.latency());
+    fail(message, "connection reset", now + world.latency());
   }
 
-  /** A release is kept and sent again, as long as there may be an entry; others fail in time. */
   private <R> void lost(Message<R> message) {
-    Acquisition acquisition = message.acquisition;
-    long now = world.now();
-    if (message.verb == Verb.RELEASE && acquisition != null) {
-      long again = now + world.plan.tauNanos();
-      if (again - message.sentAt < 2 * world.plan.ttlNanos()) {
-        world.at(again, null, () -> sendAgain(message));
-        return;
-      }
-    }
     world.requestEnds();
-    answer(
-        message,
-        message.fault.apply("no answer"),
-        Math.max(now, message.sentAt + world.plan.driverTimeoutNanos()));
+    failInTime(message);
   }
 
-  private <R> void sendAgain(Message<R> message) {
-    if (client.isDead()) {
-      world.requestEnds();
-    } else {
-      dispatch(message);
-    }
+  private <R> void failInTime(Message<R> message) {
+    long timeout = message.sentAt + world.plan.driverTimeoutNanos();
+    fail(message, "no answer", Math.max(world.now(), timeout));
   }
 
   private <R> void arrive(Message<R> message) {
@@ -152,10 +144,7 @@ final class Connection {
     }
     boolean cut = repliesCutUntil > now;
     if (message.replyLost || (cut && !holding)) {
-      answer(
-          message,
-          message.fault.apply("no answer"),
-          Math.max(now, message.sentAt + world.plan.driverTimeoutNanos()));
+      failInTime(message);
       return;
     }
     long back = (cut ? repliesCutUntil : now) + world.latency() + message.replyDelayNanos;
@@ -166,7 +155,27 @@ final class Connection {
     if (back - message.sentAt > world.plan.driverTimeoutNanos()) {
       reply = message.fault.apply("a late answer");
     }
-    answer(message, reply, back);
+    R answer = reply;
+    answer(message, answer, back, message::answered);
+  }
+
+  /** What was under way on a connection that broke: once, at any time, behind newer requests. */
+  private <R> void arriveLate(Message<R> message) {
+    long now = world.now();
+    if (node.hungUntil() > now) {
+      world.at(node.hungUntil(), null, () -> arriveLate(message));
+      return;
+    }
+    world.requestEnds();
+    Acquisition acquisition = message.acquisition;
+    if (node.downUntil() <= now) {
+      if (acquisition != null && message.verb == Verb.GRANT) {
+        // A grant has no last moment, and a release is not repeated for ever.
+        acquisition.repeated |= acquisition.isReleaseOver(node.number(), now);
+      }
+      R reply = message.call.apply(node);
+      note(message.verb.applied, message, codeOf(reply));
+    }
   }
 
   private <R> void arriveAgain(Message<R> message) {
@@ -186,7 +195,13 @@ final class Connection {
     }
   }
 
-  private <R> void answer(Message<R> message, R reply, long time) {
+  /** The client hears that there is no reply, and connects anew. */
+  private <R> void fail(Message<R> message, String why, long time) {
+    message.connectionEnded = true;
+    answer(message, message.fault.apply(why), time, () -> {});
+  }
+
+  private <R> void answer(Message<R> message, R reply, long time, Runnable before) {
     world.at(
         time,
         client,
@@ -195,10 +210,15 @@ final class Connection {
           note(message.verb.replied, message, codeOf(reply));
           world.injector.moment(message.verb.replied, client, null, null);
           if (!client.isDead()) {
+            before.run();
             message.reply.complete(reply);
             Acquisition acquisition = message.acquisition;
             if (message.verb == Verb.EXTEND && acquisition != null) {
               world.ledger.look(acquisition);
+            }
+            if (message.connectionEnded && message.sentOn == present) {
+              present = new Object();
+              releases.onNewConnection();
             }
           }
         });

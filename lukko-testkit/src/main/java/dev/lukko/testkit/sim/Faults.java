@@ -95,6 +95,7 @@ final class Faults {
       add(anyHook(), Act.FORGET, dice.chance(60) ? all() : majority(), 0);
     }
     drawOfFleets();
+    drawOfRepairs();
     return faults;
   }
 
@@ -152,6 +153,31 @@ final class Faults {
               struck,
               own.below(clients),
               move ? own.pick(ttl / 2, ttl, 3 * ttl) : 0));
+    }
+  }
+
+  /**
+   * A node lacks an entry, since its grant is late or it has forgotten it, so that an extension
+   * repairs it; repairs stay on their way while the connection breaks, and arrive behind the
+   * release. In every fourth history, or every second one whose nodes forget.
+   */
+  private void drawOfRepairs() {
+    Dice own = new Dice(plan.seed() ^ 0x7265706169727321L);
+    boolean forgotten = plan.weather() == Weather.FORGETFUL && minority != 0;
+    if (nodes < 3 || own.below(forgotten ? 2 : 4) != 0) {
+      return;
+    }
+    if (forgotten) {
+      faults.add(new Fault(Hook.LEASED, 1 + own.below(3), Act.FORGET, minority, 0, 0));
+    } else {
+      long late = own.between(ttl / 3, 2 * ttl);
+      faults.add(new Fault(Hook.GRANT_SENT, 1 + own.below(2 * nodes), Act.RESET, 0, 0, late));
+    }
+    for (int repair = 1; repair <= 3; repair++) {
+      if (own.chance(forgotten ? 80 : 60)) {
+        long late = own.pick(ttl / 8, ttl / 4, ttl / 2, ttl, 2 * ttl, 3 * ttl);
+        faults.add(new Fault(Hook.REPAIR_SENT, repair, Act.RESET, 0, 0, late));
+      }
     }
   }
 

@@ -1,11 +1,12 @@
 package dev.lukko.testkit.sim;
 
+import dev.lukko.release.CreatingRequest;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** A request on its way to a node, and what is going to happen to it and to its reply. */
-final class Message<R> {
+final class Message<R> implements CreatingRequest {
   final Verb verb;
   final @Nullable Acquisition acquisition;
   final Function<SimNode, R> call;
@@ -19,6 +20,14 @@ final class Message<R> {
   long requestDelayNanos;
   long replyDelayNanos;
   long repeatAfterNanos = -1;
+
+  /** On which connection it was sent. */
+  Object sentOn = this;
+
+  /** Whether the client heard of the end of that connection in place of a reply. */
+  boolean connectionEnded;
+
+  private boolean answered;
 
   /**
    * A request.
@@ -36,6 +45,30 @@ final class Message<R> {
     this.call = call;
     this.fault = fault;
   }
+
+  /** The same request, to be sent another time. */
+  Message<R> again() {
+    return new Message<>(verb, acquisition, call, fault);
+  }
+
+  /** The node's reply has come, in time or not. */
+  void answered() {
+    answered = true;
+  }
+
+  @Override
+  public boolean isAnswered() {
+    return answered;
+  }
+
+  @Override
+  public boolean mayFollow(Object connection) {
+    return sentOn != connection && !answered;
+  }
+
+  /** Nothing is sent twice here. */
+  @Override
+  public void withdraw() {}
 
   void strike(Act act, long nanos) {
     switch (act) {

@@ -150,7 +150,9 @@ final class SimClient implements Ticker, Scheduler {
   }
 
   boolean isAwaiting() {
-    return awaiting > 0 && !dead;
+    return !dead
+        && (awaiting > 0
+            || links.stream().anyMatch(link -> !link.connection().releases().isEmpty()));
   }
 
   /** How many timers and tasks wait. */

@@ -1,5 +1,7 @@
 package dev.lukko.testkit.sim;
 
+import dev.lukko.release.OpenEntries;
+import dev.lukko.release.OpenEntry;
 import dev.lukko.spi.Capability;
 import dev.lukko.spi.ConfirmReply;
 import dev.lukko.spi.ExtendReply;
@@ -26,6 +28,7 @@ final class SimLink implements LockNode {
   private final SimNode home;
   private SimNode node;
   private final Connection connection;
+  private final OpenEntries entries;
   private boolean connecting = true;
   private boolean unreachable;
   private int openWatches;
@@ -36,6 +39,7 @@ final class SimLink implements LockNode {
     this.home = node;
     this.node = node;
     this.connection = new Connection(world, client, node);
+    this.entries = new OpenEntries(client);
   }
 
   /** The node that the client means. */
@@ -88,8 +92,16 @@ final class SimLink implements LockNode {
   @Override
   public CompletionStage<GrantReply> grant(GrantRequest request) {
     Acquisition acquisition = world.ledger.begins(client, home, request);
-    return connection.send(
-        new Message<>(Verb.GRANT, acquisition, at -> at.grant(request, acquisition), Unknown::new));
+    Message<GrantReply> message =
+        new Message<>(Verb.GRANT, acquisition, at -> at.grant(request, acquisition), Unknown::new);
+    OpenEntry open = entries.granting(request.entry(), message, request.ttlMillis());
+    return connection
+        .send(message)
+        .thenApply(
+            reply -> {
+              entries.granted(open, reply, request.ttlMillis());
+              return reply;
+            });
   }
 
   @Override
@@ -104,32 +116,52 @@ final class SimLink implements LockNode {
     Acquisition acquisition = of(entry, Verb.EXTEND);
     acquisition.mixed |= ttlMillis * 1_000_000L != acquisition.ttlNanos;
     world.ledger.look(acquisition); // A shorter ttl counts from here on.
-    return connection.send(
-        new Message<>(
-            Verb.EXTEND,
-            acquisition,
-            at -> at.extend(entry, ttlMillis, acquisition),
-            Unknown::new));
+    return connection
+        .send(
+            new Message<>(
+                Verb.EXTEND,
+                acquisition,
+                at -> at.extend(entry, ttlMillis, acquisition),
+                Unknown::new))
+        .thenApply(
+            reply -> {
+              if (!(reply instanceof Unknown)) {
+                entries.extended(entry, reply, ttlMillis);
+              }
+              return reply;
+            });
   }
 
   @Override
-  public CompletionStage<ExtendReply> repair(
-      LockEntry entry, long ttlMillis, long counter, long lastMillis) {
+  public CompletionStage<ExtendReply> repair(LockEntry entry, long ttlMillis, long counter, long lastMillis) {
     Acquisition acquisition = of(entry, Verb.REPAIR);
-    return connection.send(
+    Message<ExtendReply> message =
         new Message<>(
             Verb.REPAIR,
             acquisition,
             at -> at.repair(entry, ttlMillis, counter, lastMillis, acquisition),
-            Unknown::new));
+            Unknown::new);
+    OpenEntry open = entries.repairing(entry, message, ttlMillis);
+    return connection
+        .send(message)
+        .thenApply(
+            reply -> {
+              if (!(reply instanceof Unknown)) {
+                entries.repaired(open, ttlMillis);
+              }
+              return reply;
+            });
   }
 
   @Override
   public CompletionStage<ReleaseReply> release(LockEntry entry) {
     Acquisition acquisition = of(entry, Verb.RELEASE);
-    return connection.send(
-        new Message<>(
-            Verb.RELEASE, acquisition, at -> at.release(entry, acquisition), Unknown::new));
+    return connection
+        .releases()
+        .send(
+            new Message<>(
+                Verb.RELEASE, acquisition, at -> at.release(entry, acquisition), Unknown::new),
+            entries.releasing(entry));
   }
 
   @Override

@@ -15,6 +15,8 @@ final class Mutants {
   private static final String TOKEN = "redlock/TokenSettlement.java";
   private static final String WATCHDOG = "redlock/Watchdog.java";
   private static final String FLEET = "redlock/FleetPlan.java";
+  private static final String KEPT = "release/KeptReleases.java";
+  private static final String OPEN = "release/OpenEntry.java";
   private static final String NODE = "memory/InMemoryNode.java";
   private static final String SLOT = "memory/MemorySlot.java";
 
@@ -322,6 +324,56 @@ final class Mutants {
             EXTEND,
             "if (hold.isEnded() || !hold.isValid()) { return; }",
             ""),
+        Mutant.of(
+            "repair without its last moment",
+            NODE,
+            "if (clockMillis() > lastMillis) {",
+            "if (clockMillis() > lastMillis && entry.owner().isEmpty()) {"),
+        Mutant.of(
+            "a repair names a last moment that never comes",
+            EXTEND,
+            "return missing.atMillis() + Math.min(leftMillis, REPAIRABLE_MILLIS);",
+            "return missing.atMillis() + Math.max(1L << 40, leftMillis);"),
+        // ---- repeated releases
+        Mutant.of(
+            "a release whose outcome is open is dropped",
+            KEPT,
+            "kept.putIfAbsent(release.open().entry(), release);",
+            ""),
+        Mutant.of(
+            "a new connection drops the releases that are kept", KEPT, "wanted.add(release);", ""),
+        Mutant.of(
+            "a release is repeated while its repetition is on its way",
+            KEPT,
+            "due.forEach(release -> kept.remove(release.open().entry()));",
+            ""),
+        Mutant.of(
+            "kept releases are repeated in another order",
+            KEPT,
+            "List<PendingRelease<R>> all = new ArrayList<>(kept.values());",
+            "List<PendingRelease<R>> all = new ArrayList<>(kept.values());"
+                + " java.util.Collections.reverse(all);"),
+        Mutant.of(
+            "an answer is final though the grant may follow",
+            OPEN,
+            "boolean grantMayFollow = grant != null && grant.mayFollow(connection);",
+            "boolean grantMayFollow = false;"),
+        Mutant.of(
+            "an answer is final though a repair may follow",
+            OPEN,
+            "return !grantMayFollow && repairs.stream().noneMatch("
+                + "repair -> repair.mayFollow(connection));",
+            "return !grantMayFollow;"),
+        Mutant.of(
+            "a release that deletes a repaired entry is final",
+            OPEN,
+            "if (released && !repaired) {",
+            "if (released) {"),
+        Mutant.of(
+            "a release is repeated for half a ttl",
+            "release/PendingRelease.java",
+            "return answered && sentNanos - answeredSinceNanos >= open.ttlNanos();",
+            "return answered && sentNanos - answeredSinceNanos >= open.ttlNanos() / 2;"),
         // ---- waiting
         Mutant.of(
             "the wait budget is taken twice",

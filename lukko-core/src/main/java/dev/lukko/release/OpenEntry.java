@@ -1,4 +1,4 @@
-package dev.lukko.redis.protocol;
+package dev.lukko.release;
 
 import dev.lukko.spi.LockEntry;
 import java.util.List;
@@ -13,35 +13,36 @@ import org.jspecify.annotations.Nullable;
  * has ended: a server that was stopped runs what is in its buffers, in an order of its own where
  * connections differ. Only an answer on the same connection, behind it, tells that it has been.
  */
-final class OpenEntry {
+public final class OpenEntry {
   private final OpenEntries all;
   private final LockEntry entry;
-  private final @Nullable ScriptCall grant;
-  private final List<ScriptCall> repairs = new CopyOnWriteArrayList<>();
+  private final @Nullable CreatingRequest grant;
+  private final List<CreatingRequest> repairs = new CopyOnWriteArrayList<>();
   private volatile boolean repaired;
   private volatile long ttlNanos;
-  private volatile long touchedNanos = System.nanoTime();
+  private volatile long touchedNanos;
 
-  OpenEntry(OpenEntries all, LockEntry entry, @Nullable ScriptCall grant) {
+  OpenEntry(OpenEntries all, LockEntry entry, @Nullable CreatingRequest grant) {
     this.all = all;
     this.entry = entry;
     this.grant = grant;
+    this.touchedNanos = all.nanoTime();
   }
 
   LockEntry entry() {
     return entry;
   }
 
-  void repairing(ScriptCall call) {
-    repairs.removeIf(ScriptCall::isAnswered);
-    repairs.add(call);
+  void repairing(CreatingRequest request) {
+    repairs.removeIf(CreatingRequest::isAnswered);
+    repairs.add(request);
     repaired = true;
   }
 
   /** It was, or may have been, given this time to live. */
   void livesFor(long ttlMillis) {
     ttlNanos = Math.max(ttlNanos, TimeUnit.MILLISECONDS.toNanos(ttlMillis));
-    touchedNanos = System.nanoTime();
+    touchedNanos = all.nanoTime();
   }
 
   /** How long it lives from the moment in which it is created or extended. */
@@ -54,32 +55,33 @@ final class OpenEntry {
     if (grant != null) {
       grant.withdraw();
     }
-    repairs.forEach(ScriptCall::withdraw);
+    repairs.forEach(CreatingRequest::withdraw);
   }
 
   /**
    * Whether nothing of it is there or can still come, after the reply to a release.
    *
    * @param released whether the release has found and deleted it
-   * @param wire the connection that the reply came on
+   * @param connection the connection that the reply came on
    */
-  boolean isGone(boolean released, Wire wire) {
+  boolean isGone(boolean released, Object connection) {
     if (released && !repaired) {
       return true; // the grant was applied, and is sent once
     }
-    boolean grantMayFollow = grant != null && grant.mayFollow(wire);
-    return !grantMayFollow && repairs.stream().noneMatch(repair -> repair.mayFollow(wire));
+    boolean grantMayFollow = grant != null && grant.mayFollow(connection);
+    return !grantMayFollow && repairs.stream().noneMatch(repair -> repair.mayFollow(connection));
   }
 
   /** The server holds nothing of it, nor will it ever. */
-  void close() {
+  public void close() {
     all.remove(entry, this);
   }
 
   /** Whether it is a lease that ended by its ttl, and that nobody has released. */
   boolean isLongOver(long nowNanos) {
     boolean answered =
-        (grant == null || grant.isAnswered()) && repairs.stream().allMatch(ScriptCall::isAnswered);
+        (grant == null || grant.isAnswered())
+            && repairs.stream().allMatch(CreatingRequest::isAnswered);
     return answered && nowNanos - touchedNanos > 2 * ttlNanos;
   }
 }

@@ -1,39 +1,36 @@
-package dev.lukko.redis.protocol;
+package dev.lukko.release;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lukko.spi.LockEntry;
+import dev.lukko.time.Ticker;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class OpenEntriesTest {
-  private final OpenEntries entries = new OpenEntries();
+  private final OpenEntries entries = new OpenEntries(Ticker.system());
 
   private static LockEntry entry(int number) {
     return LockEntry.exclusive(List.of("r" + number), "owner-" + number);
   }
 
-  private static ScriptCall call() {
-    return new ScriptCall(Script.GRANT, "owner", new String[] {"key"});
-  }
-
   @Test
   void entryThatCannotBeAtTheServerIsForgotten() {
-    OpenEntry open = entries.granting(entry(1), call(), 1_000);
-    assertThat(entries.get(entry(1))).isSameAs(open);
+    OpenEntry open = entries.granting(entry(1), new Sent(), 1_000);
+    assertThat(entries.releasing(entry(1))).isSameAs(open);
 
     open.close();
 
-    assertThat(entries.get(entry(1))).isNull();
+    assertThat(entries.releasing(entry(1))).isNull();
     assertThat(entries.size()).isZero();
   }
 
   @Test
   void leasesThatNobodyReleasesAreForgottenWhenTheirTtlIsLongOver() {
     for (int i = 0; i < 100_000; i++) {
-      ScriptCall grant = call();
+      Sent grant = new Sent();
       entries.granting(entry(i), grant, 0);
-      grant.answered();
+      grant.answered = true;
     }
     assertThat(entries.size()).isLessThan(2_500);
   }
@@ -41,7 +38,7 @@ class OpenEntriesTest {
   @Test
   void grantsWithoutAnAnswerAreRememberedWhateverTheirNumber() {
     for (int i = 0; i < 5_000; i++) {
-      entries.granting(entry(i), call(), 0);
+      entries.granting(entry(i), new Sent(), 0);
     }
     assertThat(entries.size()).isEqualTo(5_000);
   }

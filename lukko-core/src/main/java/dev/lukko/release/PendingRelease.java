@@ -1,4 +1,4 @@
-package dev.lukko.redis.protocol;
+package dev.lukko.release;
 
 import java.util.concurrent.TimeUnit;
 
@@ -7,33 +7,44 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>While its server cannot be reached it waits without a limit of time. Once the server has
  * answered, whatever is applied before a ttl has passed expires or is found by a repetition, and
- * nothing is applied later than that.
+ * nothing is applied later than that. So the last repetition is one that is sent when the ttl has
+ * passed: an answer that comes then to an earlier one does not tell what was applied in between.
  *
- * <p>Not thread-safe; guarded by the lock of its {@link RedisLink}.
+ * <p>Not thread-safe; guarded as its {@link KeptReleases} are.
+ *
+ * @param <R> the request
  */
-final class PendingRelease {
+public final class PendingRelease<R> {
   private static final long FIRST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
   private static final long LONGEST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(5);
   private static final long AFTER_FAULT_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-  private final ScriptCall call;
+  private final R request;
   private final OpenEntry open;
   private boolean answered;
   private long answeredSinceNanos;
   private long pauseNanos = FIRST_PAUSE_NANOS;
-  private long dueNanos = System.nanoTime();
+  private long dueNanos;
+  private long sentNanos;
 
-  PendingRelease(ScriptCall call, OpenEntry open) {
-    this.call = call;
+  PendingRelease(R request, OpenEntry open, long nowNanos) {
+    this.request = request;
     this.open = open;
+    this.dueNanos = nowNanos;
+    this.sentNanos = nowNanos;
   }
 
-  ScriptCall call() {
-    return call;
+  /** What is sent. */
+  public R request() {
+    return request;
   }
 
   OpenEntry open() {
     return open;
+  }
+
+  void sent(long nowNanos) {
+    sentNanos = nowNanos;
   }
 
   /** It was not sent, or its reply never came. */
@@ -55,8 +66,13 @@ final class PendingRelease {
     return dueNanos - nowNanos <= 0;
   }
 
+  /** Whether its last sending, now answered, has found whatever could still be there. */
+  boolean isLastAnswered() {
+    return answered && sentNanos - answeredSinceNanos >= open.ttlNanos();
+  }
+
   /** Whether whatever it is about must have expired by itself. */
   boolean isPointless(long nowNanos) {
-    return answered && nowNanos - answeredSinceNanos >= open.ttlNanos();
+    return answered && nowNanos - answeredSinceNanos >= 2 * open.ttlNanos();
   }
 }
