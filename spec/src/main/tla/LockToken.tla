@@ -118,8 +118,11 @@ Grant(r, n) ==
   /\ NumberFor(n, r) <= MaxCounter
   /\ counter' = [counter EXCEPT ![n] = NumberFor(n, r)]
   /\ holder' = [holder EXCEPT ![n] = r]
-  \* Only a client that still counts grants cares for the number.
-  /\ reply' = [reply EXCEPT ![r][n] = IF phase[r] = "asking" THEN NumberFor(n, r) ELSE 1]
+  \* Only a client that still counts grants cares for the number, or one that may ask again for it.
+  /\ reply' = [reply EXCEPT ![r][n] =
+                 IF \/ phase[r] = "asking"
+                    \/ phase[r] = "confirming" /\ NumberFor(n, r) > asked[r]
+                 THEN NumberFor(n, r) ELSE 1]
   /\ UNCHANGED <<phase, proposal, asked, open, token, floor, standing, overtaken, faultVars>>
 
 (* The entry is gone from node n, for whatever reason. *)
@@ -151,13 +154,17 @@ Complete(r, t, V) ==
   /\ reply' = [reply EXCEPT ![r] = [n \in Nodes |-> IF @[n] = 0 THEN 0 ELSE 1]]
   /\ UNCHANGED <<nodeVars, proposal, faultVars>>
 
-(* The client asks all nodes to confirm the number v. *)
+(* The client asks the nodes to confirm the number v.  A node whose grant had this very number is   *)
+(* not asked: its grant was the vote.                                                              *)
 AskToConfirm(r, v) ==
   /\ v <= MaxCounter
   /\ phase' = [phase EXCEPT ![r] = "confirming"]
   /\ asked' = [asked EXCEPT ![r] = v]
-  /\ open' = [open EXCEPT ![r] = [n \in Nodes |-> @[n] \cup {v}]]
-  /\ reply' = [reply EXCEPT ![r] = [n \in Nodes |-> IF @[n] = 0 THEN 0 ELSE 1]]
+  /\ open' = [open EXCEPT ![r] =
+                [n \in Nodes |-> IF reply[r][n] = v /\ Variant /= "strictly-above"
+                                  THEN @[n] ELSE @[n] \cup {v}]]
+  /\ reply' = [reply EXCEPT ![r] =
+                 [n \in Nodes |-> IF @[n] > v THEN @[n] ELSE IF @[n] = 0 THEN 0 ELSE 1]]
   /\ UNCHANGED <<nodeVars, proposal, token, floor, standing, overtaken, faultVars>>
 
 (* The client has the grants of the quorum Q, and settles the token or asks for confirmation.      *)
@@ -169,32 +176,36 @@ Decide(r) ==
            unanimous == \A n \in Q : reply[r][n] = highest
        IN CASE Variant = "increment" -> Complete(r, highest, Q)
             [] Variant = "first-reply" -> \E n \in Q : Complete(r, reply[r][n], Q)
-            [] Variant = "write-back" ->
-                 IF unanimous THEN Complete(r, highest, Q) ELSE AskToConfirm(r, highest)
-            [] OTHER ->
-                 IF unanimous THEN Complete(r, highest, Q) ELSE AskToConfirm(r, highest + 1)
+            [] unanimous -> Complete(r, highest, Q)
+            [] Variant = "strictly-above" -> AskToConfirm(r, highest + 1)
+            [] OTHER -> AskToConfirm(r, highest)
 
-(* A node's two conditions for a confirmation, and which of them a short cut leaves out. *)
+(* A node's two conditions for a confirmation, and which of them a short cut leaves out.  While its *)
+(* own entry stands, only votes for this round can have raised the counter since its grant: so the *)
+(* counter's own number is confirmed, too.  A node may be stricter ("strictly-above").             *)
 OwnerIsRight(r, n) == Variant \in {"write-back", "no-owner"} \/ holder[n] = r
-NumberIsNew(n, v) == Variant \in {"write-back", "no-counter"} \/ counter[n] < v
+NumberIsFit(n, v) ==
+  CASE Variant \in {"write-back", "no-counter"} -> TRUE
+    [] Variant = "strictly-above" -> counter[n] < v
+    [] OTHER -> counter[n] <= v
 
 Confirm(r, n) ==
   /\ n \notin away
   /\ \E v \in open[r][n] :
        /\ OwnerIsRight(r, n)
-       /\ NumberIsNew(n, v)
+       /\ NumberIsFit(n, v)
        /\ counter' = [counter EXCEPT ![n] = IF Variant = "write-back" THEN Max({@, v}) ELSE v]
        /\ open' = [open EXCEPT ![r][n] = @ \ {v}]
   /\ UNCHANGED <<holder, phase, proposal, reply, asked, token, floor, standing, overtaken, faultVars>>
 
-(* A node refuses since its counter is higher, and the client asks all nodes again, above that. *)
+(* A node refuses since its counter is higher, and the client asks again, for that number. *)
 AskAgain(r) ==
   /\ phase[r] = "confirming"
   /\ \E n \in Nodes \ away :
        /\ asked[r] \in open[r][n]
        /\ OwnerIsRight(r, n)
-       /\ ~NumberIsNew(n, asked[r])
-       /\ AskToConfirm(r, counter[n] + 1)
+       /\ ~NumberIsFit(n, asked[r])
+       /\ AskToConfirm(r, IF Variant = "strictly-above" THEN counter[n] + 1 ELSE counter[n])
 
 (* A quorum has confirmed. *)
 Settle(r) ==

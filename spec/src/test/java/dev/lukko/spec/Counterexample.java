@@ -104,7 +104,7 @@ final class Counterexample {
 
   private static String askAgain(State before, State after) {
     String round = changed(before, after, "asked");
-    return "A node refuses %s with a higher counter; %s asks all nodes to confirm %s."
+    return "A node refuses %s with a higher counter; %s asks to confirm %s."
         .formatted(map(before, "asked").get(round), round, map(after, "asked").get(round));
   }
 
@@ -129,7 +129,7 @@ final class Counterexample {
   private static String next(String round, State after) {
     return "done".equals(map(after, "phase").get(round))
         ? "is complete: token **" + map(after, "token").get(round) + "**."
-        : "asks all nodes to confirm " + map(after, "asked").get(round) + ".";
+        : "asks to confirm " + map(after, "asked").get(round) + ".";
   }
 
   private static String repair(State before, State after) {
