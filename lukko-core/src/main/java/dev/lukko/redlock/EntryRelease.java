@@ -22,6 +22,7 @@ final class EntryRelease {
   private final LockEntry entry;
   private final AtomicReferenceArray<@Nullable CompletionStage<ReleaseReply>> sent;
   private final AtomicIntegerArray repaired;
+  private volatile boolean beginning;
 
   EntryRelease(List<LockNode> nodes, LockEntry entry) {
     this.nodes = nodes;
@@ -33,6 +34,14 @@ final class EntryRelease {
   /** A repair puts the entry on this node, besides the grant that was sent to it. */
   void onRepair(int node) {
     repaired.set(node, 1);
+  }
+
+  /**
+   * From now on the entry is not wanted, and is about to be released at all nodes. A grant that
+   * comes before the release has gone to its node needs none of its own: the release is behind it.
+   */
+  void begin() {
+    beginning = true;
   }
 
   /** Releases the entry at one node. */
@@ -61,7 +70,9 @@ final class EntryRelease {
   void onUnwantedGrant(int node) {
     CompletionStage<ReleaseReply> earlier = sent.get(node);
     if (earlier == null) {
-      send(node);
+      if (!beginning) {
+        send(node);
+      }
       return;
     }
     earlier.whenComplete(

@@ -155,9 +155,14 @@ final class GrantRound extends Round<GrantReply> {
    * would overtake the requests, so it follows behind them, and the client's end waits for it.
    */
   void abandon() {
-    abandoned = true;
     boolean unasked = seats.stream().allMatch(seat -> seat.seen() == null);
-    if (begun.compareAndSet(false, true) || unasked || tally().no() == nodes().size()) {
+    boolean nothing =
+        begun.compareAndSet(false, true) || unasked || tally().no() == nodes().size();
+    if (!nothing) {
+      release.begin();
+    }
+    abandoned = true;
+    if (nothing) {
       return;
     }
     releases.add(asked);

@@ -397,6 +397,7 @@ final class Hold {
         return release;
       }
       release = outcome;
+      entryRelease.begin();
       live = state == State.HELD;
       if (live) {
         state = State.RELEASED;
