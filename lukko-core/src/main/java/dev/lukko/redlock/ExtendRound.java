@@ -56,6 +56,11 @@ final class ExtendRound extends Round<ExtendReply> {
     return TimeUnit.MILLISECONDS.toNanos(ttlMillis);
   }
 
+  /** The id of the server that a node's request was meant for; empty if it has none. */
+  String serverAt(int node) {
+    return seats.get(node).self();
+  }
+
   /** Whether a node has done what it was asked. */
   boolean isExtendedAt(int node) {
     return reply(node) instanceof ExtendReply.Extended;

@@ -59,6 +59,8 @@ class SimulationTest {
         + " for two: a new deployment",
     "734220451033, readers of two nodes overtook each other's confirmations until their time was"
         + " over",
+    "183175869480404, a shorter extension that was stuck on its way to a server by one address cut"
+        + " what the newer one by another address had been promised",
   })
   void shouldKeepEveryPromiseInHistoriesThatHaveFailedBefore(long seed, String fault) {
     Simulation.builder().seed(seed).build().run().throwIfFailed();
