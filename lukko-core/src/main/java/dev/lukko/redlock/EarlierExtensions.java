@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * when it arrives in the end. If that is shorter than what was asked for since, the entry ends
  * earlier than the newer extension said. So a node counts only for the shortest ttl that it had not
  * answered when the newer one was sent: an answer that came after that does not tell which of the
- * two was applied first. What counts is the server: its vote may have come to another address since,
- * and what was sent to the earlier one still arrives. Not thread-safe.
+ * two was applied first. What counts is the server: its vote may have come to another address
+ * since, and what was sent to the earlier one still arrives. Not thread-safe.
  */
 final class EarlierExtensions {
   /** How many are known one by one; older ones are never taken for answered any more. */

@@ -156,8 +156,7 @@ final class GrantRound extends Round<GrantReply> {
    */
   void abandon() {
     boolean unasked = seats.stream().allMatch(seat -> seat.seen() == null);
-    boolean nothing =
-        begun.compareAndSet(false, true) || unasked || tally().no() == nodes().size();
+    boolean nothing = begun.compareAndSet(false, true) || unasked || tally().no() == nodes().size();
     if (!nothing) {
       release.begin();
     }

@@ -93,8 +93,7 @@ public final class KeptReleases<R> {
    * @param released whether the entry was found and deleted
    * @param connection the connection that the answer came on
    */
-  public boolean isOpenAfterAnswer(
-      PendingRelease<R> release, boolean released, Object connection) {
+  public boolean isOpenAfterAnswer(PendingRelease<R> release, boolean released, Object connection) {
     if (release.open().isGone(released, connection)) {
       release.open().close();
       kept.remove(release.open().entry()); // kept meanwhile, after an earlier sending that failed

@@ -233,7 +233,8 @@ public final class ScriptedNode implements LockNode {
   }
 
   @Override
-  public CompletionStage<ExtendReply> repair(LockEntry entry, long ttlMillis, long counter, long lastMillis) {
+  public CompletionStage<ExtendReply> repair(
+      LockEntry entry, long ttlMillis, long counter, long lastMillis) {
     ScriptCall call =
         call(
             Script.REPAIR,

@@ -133,7 +133,8 @@ final class SimLink implements LockNode {
   }
 
   @Override
-  public CompletionStage<ExtendReply> repair(LockEntry entry, long ttlMillis, long counter, long lastMillis) {
+  public CompletionStage<ExtendReply> repair(
+      LockEntry entry, long ttlMillis, long counter, long lastMillis) {
     Acquisition acquisition = of(entry, Verb.REPAIR);
     Message<ExtendReply> message =
         new Message<>(
