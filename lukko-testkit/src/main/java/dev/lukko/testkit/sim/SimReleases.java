@@ -5,8 +5,8 @@ import dev.lukko.release.OpenEntry;
 import dev.lukko.release.PendingRelease;
 import dev.lukko.spi.NodeFault;
 import dev.lukko.spi.ReleaseReply;
+import java.util.HashMap;
 import java.util.HashSet;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -24,7 +24,7 @@ final class SimReleases {
   private final SimClient client;
   private final Connection connection;
   private final KeptReleases<Message<ReleaseReply>> kept;
-  private final Map<PendingRelease<?>, Integer> order = new IdentityHashMap<>();
+  private final Map<PendingRelease<?>, Integer> order = new HashMap<>();
   private final Set<PendingRelease<?>> repeated = new HashSet<>();
   private int keeps;
   private boolean tickIsScheduled;
