@@ -122,6 +122,15 @@ public sealed interface LockEvent {
   record NodeStateChanged(String node, boolean available, String detail) implements LockEvent {}
 
   /**
+   * Something about a node weakens what the lock promises, as it was found when the client was
+   * built; it is in the log as well, and a strict client is refused for it.
+   *
+   * @param node the node's name
+   * @param detail what it is
+   */
+  record NodeWarned(String node, String detail) implements LockEvent {}
+
+  /**
    * Events are missing in this place: the listeners were slower than the events came.
    *
    * @param count how many were dropped

@@ -3,6 +3,7 @@ package dev.lukko.cli;
 import dev.lukko.jdbc.Dialect;
 import dev.lukko.jdbc.IdempotencyKeys;
 import dev.lukko.jdbc.JdbcFence;
+import dev.lukko.jdbc.JdbcLastRunStore;
 import dev.lukko.jdbc.JdbcSchema;
 import dev.lukko.postgres.PostgresSchema;
 import java.util.ArrayList;
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Prints what an SQL database needs for locks, fences and idempotency keys. */
+/** Prints what an SQL database needs for locks, fences, idempotency keys and jobs. */
 @Command(
     name = "ddl",
     header = "Prints the tables that an SQL database needs.",
@@ -90,6 +91,11 @@ final class DdlCommand implements Callable<Integer> {
   private @Nullable String idempotency;
 
   @Option(
+      names = "--jobs",
+      description = "Adds the tables of scheduled jobs, for JdbcLastRunStore.")
+  private boolean jobs;
+
+  @Option(
       names = "--fence-trigger",
       paramLabel = "TABLE",
       description =
@@ -161,6 +167,9 @@ final class DdlCommand implements Callable<Integer> {
               "--idempotency",
               () -> String.join(";\n\n", IdempotencyKeys.ddl(known, keyTable)) + ";\n"));
     }
+    if (jobs) {
+      parts.add(String.join(";\n\n", JdbcLastRunStore.ddl(known)) + ";\n");
+    }
     String schemaName = postgresSchema;
     if (schemaName != null) {
       parts.add(
@@ -174,7 +183,7 @@ final class DdlCommand implements Callable<Integer> {
     }
     if (parts.isEmpty()) {
       throw new UsageException(
-          "nothing to print: give --fence, --idempotency, --postgres-schema or --fence-trigger"
+          "nothing to print: give --fence, --idempotency, --jobs, --postgres-schema or --fence-trigger"
               + " with --no-lock");
     }
     return String.join("\n", parts);

@@ -61,7 +61,7 @@ class DdlCommandTest {
   })
   void theWholeScriptIsAcceptedTwiceAndMakesTheTables(String dialect, String url)
       throws SQLException {
-    String script = printed("--dialect", dialect, "--fence", "--idempotency");
+    String script = printed("--dialect", dialect, "--fence", "--idempotency", "--jobs");
     String database = url.startsWith("jdbc:sqlite:") ? url + directory.resolve("ddl.db") : url;
 
     try (Connection connection = DriverManager.getConnection(database);
@@ -81,7 +81,9 @@ class DdlCommandTest {
               "lukko_shared",
               "lukko_fleet",
               "lukko_fence",
-              "lukko_idempotency");
+              "lukko_idempotency",
+              "lukko_job",
+              "lukko_job_run");
       try (ResultSet rows =
           statement.executeQuery("SELECT count(*), max(version) FROM lukko_schema")) {
         assertThat(rows.next()).isTrue();

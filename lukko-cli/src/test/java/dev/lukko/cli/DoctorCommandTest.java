@@ -1,5 +1,6 @@
 package dev.lukko.cli;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -12,6 +13,8 @@ import dev.lukko.redis.RedisNode;
 import dev.lukko.redis.RedisRights;
 import dev.lukko.redis.format.RedisKeyFormat;
 import dev.lukko.redlock.Redlock;
+import dev.lukko.testkit.FaultProxy;
+import dev.lukko.testkit.FaultProxy.Direction;
 import dev.lukko.testkit.RedisServer;
 import dev.lukko.testkit.RedisServers;
 import java.nio.file.Files;
@@ -155,6 +158,40 @@ class DoctorCommandTest {
         .contains("quorum: 1 of 3 nodes vote, 2 needed; no lock can be taken\n")
         .contains("    do       see whether the server runs");
     servers.get(0).resume();
+  }
+
+  @Test
+  void aServerThatLeavesAQuestionUnansweredIsNotCalledUnreachable() {
+    deploy();
+    try (FaultProxy proxy = FaultProxy.to(servers.get(0))) {
+      proxy.holdNext(
+          Direction.TO_SERVER, packet -> new String(packet, ISO_8859_1).contains("SCAN"));
+
+      Invocation doctor =
+          Invocation.with(Map.of("LUKKO_NODES", proxy.url("redis")), "doctor", "--timeout", "3s");
+
+      assertThat(doctor.out())
+          .contains(": votes\n", "warning  has not answered everything: no answer within 3 s")
+          .contains("ask again with a longer --timeout")
+          .doesNotContain("unreachable");
+    }
+  }
+
+  @Test
+  void theProcessEndsThoughAServerHangs(@TempDir Path folder) throws InterruptedException {
+    servers.get(0).pause();
+    try (ChildJvm doctor =
+        ChildJvm.start(
+            folder,
+            Map.of("LUKKO_NODES", String.join(",", servers.urls())),
+            "",
+            "doctor",
+            "--timeout",
+            "200ms")) {
+      assertThat(doctor.exitCode()).isIn(0, 1);
+    } finally {
+      servers.get(0).resume();
+    }
   }
 
   @Test

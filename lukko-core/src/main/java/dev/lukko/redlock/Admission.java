@@ -57,6 +57,10 @@ final class Admission {
       "it persists nothing, and quarantine is switched off: after a restart it grants again what"
           + " is still held";
 
+  private static final String UNIDENTIFIED =
+      "it tells no identity of its store but its own name: the same store under another name would"
+          + " vote twice";
+
   private static final String SILENT = "no answer within half a second";
 
   private final List<LockNode> nodes;
@@ -148,6 +152,11 @@ final class Admission {
     for (FleetPlan.Overlap overlap : plan.overlaps()) {
       if (client.strict() && !overlap.mayBeLeftOver()) {
         throw new LockException("refused in strict mode: " + overlap.describe());
+      }
+    }
+    for (int i = 0; i < nodes.size(); i++) {
+      for (String warning : warnings(seen.get(i), nodes.size(), client.quarantineMillis() > 0)) {
+        states.warned(nodes.get(i), warning);
       }
     }
     CompletableFuture<Void> review = new CompletableFuture<>();
@@ -317,12 +326,21 @@ final class Admission {
       LockNode node = nodes.get(i);
       NodeStatus status = statuses.get(i);
       refuseUnfit(node.name(), status, nodes.size(), nodeByIdentity);
-      heed(node.name(), status.warnings(), strict);
-      if (!quarantine && status.traits().contains(NodeStatus.Trait.FORGETFUL)) {
-        heed(node.name(), List.of(FORGETFUL), strict);
-      }
+      heed(node.name(), warnings(status, nodes.size(), quarantine), strict);
     }
     return statuses;
+  }
+
+  /** Whatever about a node weakens what is promised. */
+  private static List<String> warnings(NodeStatus status, int nodes, boolean quarantine) {
+    List<String> warnings = new ArrayList<>(status.warnings());
+    if (nodes > 1 && status.traits().contains(NodeStatus.Trait.UNIDENTIFIED)) {
+      warnings.add(UNIDENTIFIED);
+    }
+    if (!quarantine && status.traits().contains(NodeStatus.Trait.FORGETFUL)) {
+      warnings.add(FORGETFUL);
+    }
+    return warnings;
   }
 
   /**

@@ -58,6 +58,11 @@ final class NodeStates {
     }
   }
 
+  /** Something about a node weakens what is promised. */
+  void warned(LockNode node, String warning) {
+    events.emit(() -> new LockEvent.NodeWarned(node.name(), warning));
+  }
+
   /** A server serves another fleet, too. */
   void overlap(FleetPlan.Overlap overlap) {
     events.emit(

@@ -126,11 +126,12 @@ public interface LockNode extends AutoCloseable {
    * the one that the request's client has {@linkplain LockEntry#seen seen}, and names a time that
    * has come; an extension that was sent with another record is answered in the same way. So a loss
    * of memory, another server behind the address and a change of the fleet are all noticed by the
-   * very request that meets them. A store that cannot forget need not implement this; if it has an
-   * identity, it may compare that with what was seen.
+   * very request that meets them. A store that cannot forget needs no records, but an identity:
+   * without this method it is known by its name only, which counts and is warned of, and is refused
+   * by a strict client.
    */
   default CompletionStage<NodeStatus> status() {
-    return CompletableFuture.completedFuture(NodeStatus.voting(name()));
+    return CompletableFuture.completedFuture(NodeStatus.unidentified(name()));
   }
 
   /**

@@ -34,7 +34,9 @@ public record NodeStatus(
     /** It belongs to a cluster, which moves keys and fails over by itself: no independent node. */
     CLUSTER_MEMBER,
     /** A restart loses all that it has granted, so that it needs the quarantine. */
-    FORGETFUL
+    FORGETFUL,
+    /** Its identity is its name only, so that one store under two names would be two votes. */
+    UNIDENTIFIED
   }
 
   /** Whether a node may vote. */
@@ -88,6 +90,12 @@ public record NodeStatus(
   /** A node that votes, without warnings. */
   public static NodeStatus voting(String identity) {
     return new NodeStatus(State.VOTING, Optional.of(identity), "", Duration.ZERO, List.of());
+  }
+
+  /** A node that votes, and tells nothing of its store: it is known by its own name only. */
+  public static NodeStatus unidentified(String name) {
+    return new NodeStatus(
+        State.VOTING, Optional.of(name), "", Duration.ZERO, List.of(), Set.of(Trait.UNIDENTIFIED));
   }
 
   /** A node that cannot be reached. */

@@ -1,10 +1,16 @@
 package dev.lukko.jdbc;
 
 import dev.lukko.text.PrintableAddress;
+import java.lang.reflect.InvocationTargetException;
+import java.util.List;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /** Names of databases for messages: where they are, without anything that one logs in with. */
 final class Addresses {
+  /** By which names pools and drivers tell the JDBC URL that they were made with. */
+  private static final List<String> GETTERS = List.of("getJdbcUrl", "getUrl", "getURL");
+
   private Addresses() {}
 
   /**
@@ -15,5 +21,24 @@ final class Addresses {
   static String of(@Nullable String url, int number) {
     String address = url == null ? null : PrintableAddress.ofDatabase(url);
     return address == null ? "jdbc-" + number : address;
+  }
+
+  /**
+   * The JDBC URL that a source was made with, also while nothing answers there; null if unknown.
+   */
+  static @Nullable String urlOf(DataSource source) {
+    if (source instanceof DriverDataSource own) {
+      return own.url();
+    }
+    for (String getter : GETTERS) {
+      try {
+        if (source.getClass().getMethod(getter).invoke(source) instanceof String url) {
+          return url;
+        }
+      } catch (NoSuchMethodException | IllegalAccessException | InvocationTargetException none) {
+        continue; // It does not tell, by this name; the node has a number then.
+      }
+    }
+    return null;
   }
 }

@@ -56,6 +56,10 @@ final class DriverDataSource implements DataSource {
     return new DriverDataSource(driver(url), url, properties);
   }
 
+  String url() {
+    return url;
+  }
+
   private static void putUnlessGiven(Properties into, String url, String key, String value) {
     if (!url.contains(key + "=")) {
       into.setProperty(key, value);

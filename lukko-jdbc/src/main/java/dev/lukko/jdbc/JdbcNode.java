@@ -98,7 +98,9 @@ public final class JdbcNode implements LockNode {
         close();
       }
     }
-    this.name = settings.name() != null ? settings.name() : Addresses.of(sessions.url(), number);
+    String connected = sessions.url();
+    String url = connected == null ? Addresses.urlOf(source) : connected;
+    this.name = settings.name() != null ? settings.name() : Addresses.of(url, number);
   }
 
   /**

@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.lukko.spi.Capability;
+import java.net.ServerSocket;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
+import org.postgresql.ds.PGSimpleDataSource;
 
 class JdbcNodeBuilderTest {
   private final TestDatabase database = Databases.h2();
@@ -44,6 +46,21 @@ class JdbcNodeBuilderTest {
     assertThat(Addresses.of(null, 5)).isEqualTo("jdbc-5");
     try (JdbcNode node = JdbcNode.over(database.source())) {
       assertThat(node.name()).startsWith("h2:mem:lukko");
+    }
+  }
+
+  @Test
+  void nodeWhoseDatabaseIsDown_isCalledByItsAddress_too() throws Exception {
+    String url;
+    try (ServerSocket nobody = new ServerSocket(0)) {
+      url = "jdbc:postgresql://127.0.0.1:" + nobody.getLocalPort() + "/x?user=u&password=s";
+    }
+    PGSimpleDataSource source = new PGSimpleDataSource();
+    source.setUrl(url);
+    try (JdbcNode own = JdbcNode.connect(url);
+        JdbcNode over = JdbcNode.over(source)) {
+      assertThat(own.name()).startsWith("postgresql://127.0.0.1:").endsWith("/x");
+      assertThat(over.name()).isEqualTo(own.name());
     }
   }
 

@@ -68,9 +68,17 @@ final class JdbcStore implements StoreUnderTest {
 
   @Override
   public LockNode openNode() {
+    return builder().build();
+  }
+
+  @Override
+  public LockNode openNode(String name) {
+    return builder().name(name).build();
+  }
+
+  private JdbcNodeBuilder builder() {
     return (proxy == null ? JdbcNode.builder(database.source()) : JdbcNode.builder(url))
-        .requestTimeout(Duration.ofSeconds(3))
-        .build();
+        .requestTimeout(Duration.ofSeconds(3));
   }
 
   @Override
@@ -80,7 +88,8 @@ final class JdbcStore implements StoreUnderTest {
             StoreTrait.SEVERAL_RESOURCES,
             StoreTrait.TELLS_HOLDER,
             StoreTrait.SETS_COUNTER,
-            StoreTrait.FORGETS);
+            StoreTrait.FORGETS,
+            StoreTrait.NAMES_NODES);
     if (proxy != null) {
       traits.add(StoreTrait.LOSES_MESSAGES);
       traits.add(StoreTrait.HANGS);

@@ -54,6 +54,32 @@ class NodeIdentityTest {
   }
 
   @Test
+  void nodeWithoutAnIdentityOfItsOwnCountsAndIsWarnedOfAndRefusedInStrictMode() {
+    two.traits = Set.of(Trait.UNIDENTIFIED);
+    List<LockEvent> events = new CopyOnWriteArrayList<>();
+    try (Redlock client = builder().listener(events::add).build()) {
+      one.state = State.UNREACHABLE;
+      assertThat(client.acquire(AT_ONCE).isValid()).isTrue();
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(events)
+                      .filteredOn(LockEvent.NodeWarned.class::isInstance)
+                      .singleElement()
+                      .asString()
+                      .contains("two", "no identity"));
+    }
+    one.state = State.VOTING;
+    assertThatThrownBy(() -> builder().strict(true).build())
+        .isInstanceOf(LockException.class)
+        .hasMessageContaining("node two")
+        .hasMessageContaining("no identity");
+    try (Redlock alone = Redlock.builder().node(two).strict(true).build()) {
+      assertThat(alone.acquire(AT_ONCE).isValid()).as("it cannot vote twice").isTrue();
+    }
+  }
+
+  @Test
   void forgetfulNodeIsRefusedInStrictModeOnlyIfQuarantineIsOff() {
     two.traits = Set.of(Trait.FORGETFUL);
     builder().strict(true).build().close();

@@ -53,7 +53,7 @@ public final class RedisStore implements StoreUnderTest {
 
   @Override
   public Set<StoreTrait> traits() {
-    return EnumSet.complementOf(EnumSet.of(StoreTrait.MOVES_CLOCK));
+    return EnumSet.complementOf(EnumSet.of(StoreTrait.MOVES_CLOCK, StoreTrait.NAMES_NODES));
   }
 
   @Override

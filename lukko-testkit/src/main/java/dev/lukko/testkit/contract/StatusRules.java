@@ -31,6 +31,29 @@ interface StatusRules extends ContractRules {
   }
 
   @Test
+  default void shouldTellAnIdentityOfTheStoreAndNotTheNodesName() {
+    NodeStatus status = SoleFleet.status(node());
+    assertThat(status.traits())
+        .as("the default of status() knows no identity but the name")
+        .doesNotContain(NodeStatus.Trait.UNIDENTIFIED);
+    assertThat(status.identity().orElseThrow())
+        .as("one store under two names would be two votes")
+        .isNotEqualTo(node().name());
+  }
+
+  @Test
+  default void shouldTellOneIdentityThoughTheStoreHasTwoNames() throws Exception {
+    require(StoreTrait.NAMES_NODES);
+    try (LockNode one = store().openNode("one");
+        LockNode other = store().openNode("other")) {
+      assertThat(one.name()).isEqualTo("one");
+      assertThat(SoleFleet.status(one).identity())
+          .isPresent()
+          .isEqualTo(SoleFleet.status(other).identity());
+    }
+  }
+
+  @Test
   default void shouldTellNothingOfAResourceThatNobodyHasHeld() {
     String resource = fresh("r");
     LockEntry entry = exclusive(fresh("owner"), resource);

@@ -9,6 +9,8 @@ package dev.lukko.testkit.contract;
 public enum StoreTrait {
   /** One request may name several resources, of any names. */
   SEVERAL_RESOURCES("a request names one resource only"),
+  /** {@link StoreUnderTest#openNode(String)} opens nodes on it under any name. */
+  NAMES_NODES("its nodes cannot be named"),
   /** A refusal and an inspection say who holds, and for how long yet. */
   TELLS_HOLDER("the node does not tell who holds a resource"),
   /**

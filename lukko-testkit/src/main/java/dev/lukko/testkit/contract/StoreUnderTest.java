@@ -22,6 +22,14 @@ public interface StoreUnderTest extends AutoCloseable {
    */
   LockNode openNode() throws Exception;
 
+  /**
+   * Opens a node on the same store under a name that somebody has given it. Needs {@link
+   * StoreTrait#NAMES_NODES}.
+   */
+  default LockNode openNode(String name) throws Exception {
+    throw undeclared(StoreTrait.NAMES_NODES);
+  }
+
   /** What is declared; nothing by default. The node declares its own capabilities besides. */
   default Set<StoreTrait> traits() {
     return Set.of();

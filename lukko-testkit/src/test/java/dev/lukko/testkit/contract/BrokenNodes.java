@@ -11,8 +11,10 @@ import dev.lukko.spi.GrantReply.Refused;
 import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.LockEntry;
 import dev.lukko.spi.LockNode;
+import dev.lukko.spi.NodeStatus;
 import dev.lukko.spi.ReleaseReply;
 import dev.lukko.testkit.SoleFleet;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -507,6 +509,40 @@ final class BrokenNodes {
                               request.ticket()));
                 }
               });
+    }
+  }
+
+  /** Takes the name that it was given for the identity of its store. */
+  static class IdentifiesItselfByName extends LockNodeContract {
+    @Override
+    protected StoreUnderTest openStore() {
+      LockNode memory = new dev.lukko.memory.InMemoryNode("folder");
+      return new StoreUnderTest() {
+        @Override
+        public LockNode openNode() {
+          return openNode("own");
+        }
+
+        @Override
+        public LockNode openNode(String name) {
+          return new ForwardingNode(memory) {
+            @Override
+            public String name() {
+              return name;
+            }
+
+            @Override
+            public CompletionStage<NodeStatus> status() {
+              return CompletableFuture.completedFuture(NodeStatus.voting(name));
+            }
+          };
+        }
+
+        @Override
+        public Set<StoreTrait> traits() {
+          return EnumSet.of(StoreTrait.NAMES_NODES);
+        }
+      };
     }
   }
 

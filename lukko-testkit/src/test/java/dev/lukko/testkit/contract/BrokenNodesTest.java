@@ -69,6 +69,14 @@ class BrokenNodesTest {
   }
 
   @Test
+  void identityThatIsTheNodesNameIsFound() {
+    assertFinds(
+        BrokenNodes.IdentifiesItselfByName.class,
+        "shouldTellAnIdentityOfTheStoreAndNotTheNodesName",
+        "shouldTellOneIdentityThoughTheStoreHasTwoNames");
+  }
+
+  @Test
   void releaseWithoutComparingIsFound() {
     assertFinds(
         BrokenNodes.ReleasesWithoutComparing.class,
