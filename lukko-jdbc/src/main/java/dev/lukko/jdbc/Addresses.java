@@ -31,14 +31,19 @@ final class Addresses {
       return own.url();
     }
     for (String getter : GETTERS) {
-      try {
-        if (source.getClass().getMethod(getter).invoke(source) instanceof String url) {
-          return url;
-        }
-      } catch (NoSuchMethodException | IllegalAccessException | InvocationTargetException none) {
-        continue; // It does not tell, by this name; the node has a number then.
+      String url = told(source, getter);
+      if (url != null) {
+        return url;
       }
     }
     return null;
+  }
+
+  private static @Nullable String told(DataSource source, String getter) {
+    try {
+      return source.getClass().getMethod(getter).invoke(source) instanceof String url ? url : null;
+    } catch (NoSuchMethodException | IllegalAccessException | InvocationTargetException none) {
+      return null; // It does not tell, by this name; the node has a number then.
+    }
   }
 }

@@ -97,7 +97,7 @@ public final class Doctor {
         RedisNode node = builder(timeout).connect(patient.url())) {
       Questions questions = new Questions(probe, deadlineNanos);
       report.complete(report(patient, statusOf(node, questions.left()).among(nodes), questions));
-    } catch (LockException unreachable) {
+    } catch (LockException | OutOfTime unreachable) {
       report.complete(NodeReport.unreachable(patient.name(), why(unreachable, deadlineNanos)));
     } catch (RuntimeException | Error failed) {
       report.completeExceptionally(failed);
@@ -115,7 +115,7 @@ public final class Doctor {
           status,
           RedisSections.of(answers, status),
           RedisFindings.of(answers, status, maxTtl));
-    } catch (LockException late) {
+    } catch (LockException | OutOfTime late) {
       if (status.state() == NodeStatus.State.UNREACHABLE) {
         throw late;
       }
@@ -132,7 +132,7 @@ public final class Doctor {
   }
 
   /** What is left for the last question says nothing; the whole time does. */
-  private String why(LockException failure, long deadlineNanos) {
+  private String why(RuntimeException failure, long deadlineNanos) {
     return deadlineNanos - System.nanoTime() <= 0 ? late() : String.valueOf(failure.getMessage());
   }
 

@@ -23,15 +23,28 @@ final class Questions {
   /**
    * Asks, and waits for the reply.
    *
-   * @throws LockException if it is refused, or the time is over
+   * @throws LockException if it is refused
+   * @throws OutOfTime if the time is over
    */
   @Nullable Object ask(String... words) {
-    return probe.call(left(), words);
+    try {
+      return probe.call(left(), words);
+    } catch (LockException failed) {
+      throw refusedOrLate(failed);
+    }
   }
 
   /** Asks several at once. */
   List<@Nullable Object> askAll(List<String[]> questions) {
-    return probe.callAll(left(), questions);
+    try {
+      return probe.callAll(left(), questions);
+    } catch (LockException failed) {
+      throw refusedOrLate(failed);
+    }
+  }
+
+  private RuntimeException refusedOrLate(LockException failed) {
+    return deadlineNanos - System.nanoTime() <= 0 ? new OutOfTime(failed) : failed;
   }
 
   long deadlineNanos() {
