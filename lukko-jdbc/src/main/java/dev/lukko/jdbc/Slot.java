@@ -4,6 +4,7 @@ import dev.lukko.Holder;
 import dev.lukko.spi.LockEntry;
 import dev.lukko.spi.OwnerValue;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -79,6 +80,6 @@ record Slot(
 
   /** A remaining time, rounded up to the microsecond that it is. */
   static Duration duration(long micros) {
-    return Duration.ofNanos(Math.multiplyExact(micros, 1_000L));
+    return Duration.of(micros, ChronoUnit.MICROS); // of any number that a row can hold
   }
 }

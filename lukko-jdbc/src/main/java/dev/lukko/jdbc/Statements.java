@@ -45,12 +45,17 @@ final class Statements {
         owner = :owner""";
   private static final String EXTENDED = "expires_at = {now} + :ttl, ttl = :ttl";
 
+  // Whatever stands in a row, its difference from the clock is a number.
+  private static final String LEFT = "CASE WHEN expires_at > 0 THEN expires_at - {now} ELSE 0 END";
+  private static final String SHARED_LEFT =
+      "CASE WHEN shared_until > 0 THEN shared_until - {now} ELSE 0 END";
+
   // As long as the clock goes forward, no entry has more time left than it was given.
-  private static final String OVERLONG = "ttl > 0 AND expires_at > {now} + ttl";
+  private static final String OVERLONG = "ttl > 0 AND " + LEFT + " > ttl";
 
   /** The columns of a {@link LockRow}. */
   static final String ROW =
-      "owner, expires_at - {now}, shared_until - {now}, {counter}, grant_counter, name, ttl, {ok}";
+      "owner, " + LEFT + ", " + SHARED_LEFT + ", {counter}, grant_counter, name, ttl, {ok}";
 
   static final String GRANT =
       "UPDATE lukko_lock SET "
