@@ -8,6 +8,7 @@ import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.LockEntry;
 import dev.lukko.spi.ReleaseReply;
+import dev.lukko.testkit.SoleFleet;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.PrintStream;
 import java.sql.Connection;
@@ -53,18 +54,22 @@ final class SqlNodeBench {
           LockClient locks =
               Redlock.over(JdbcNode.builder(one).name("of Redlock").maxConnections(1).build());
           ByHand hand = new ByHand(connection)) {
-        for (String name : List.of("hand", "blocking", "asynchronous")) {
-          cycle(node, name, 1);
+        String seen = seenOf(node);
+        for (String name : List.of("hand", "blocking", "comparing", "asynchronous")) {
+          cycle(node, name, 1, seen);
         }
         AtomicLong number = new AtomicLong(1);
         new SideBySide("A row as a lock on PostgreSQL, acquire and release", slices, operations)
             .subject("the two statements by hand", () -> hand.cycle("hand", "owner"))
             .subject(
                 "JdbcNode, same connection, by the blocking verbs",
-                () -> cycleInCaller(node, "blocking", number.incrementAndGet()))
+                () -> cycleInCaller(node, "comparing", number.incrementAndGet(), seen))
+            .subject(
+                "the same, without a comparison of the fleet's record",
+                () -> cycleInCaller(node, "blocking", number.incrementAndGet(), ""))
             .subject(
                 "JdbcNode, same connection, by the asynchronous verbs",
-                () -> cycle(node, "asynchronous", number.incrementAndGet()))
+                () -> cycle(node, "asynchronous", number.incrementAndGet(), seen))
             .subject(
                 "Redlock over one JdbcNode, same connection, with token",
                 () -> locks.acquire("lukko", Duration.ofMillis(TTL)).release())
@@ -79,32 +84,37 @@ final class SqlNodeBench {
     for (int connections : new int[] {1, 2, 4, 8}) {
       List<Double> byHand = new ArrayList<>();
       List<Double> blocking = new ArrayList<>();
+      List<Double> uncompared = new ArrayList<>();
       List<Double> asynchronous = new ArrayList<>();
       try (JdbcNode node =
               JdbcNode.builder(source).maxConnections(connections).queueCapacity(1_000).build();
           HandPool pool = new HandPool(source, connections)) {
+        String seen = seenOf(node);
         for (int i = 0; i < THREADS; i++) {
-          cycle(node, "n" + i, 1);
-          cycle(node, "h" + i, 1);
+          cycle(node, "n" + i, 1, seen);
+          cycle(node, "h" + i, 1, seen);
         }
         for (int slice = -1; slice < slices; slice++) { // The first warms up.
           double hand = rate(thread -> pool.cycle("h" + thread));
-          double inCaller = rate(thread -> cycleInCaller(node, "n" + thread, 1));
-          double inWorkers = rate(thread -> cycle(node, "n" + thread, 1));
+          double inCaller = rate(thread -> cycleInCaller(node, "n" + thread, 1, seen));
+          double withoutRecord = rate(thread -> cycleInCaller(node, "n" + thread, 1, ""));
+          double inWorkers = rate(thread -> cycle(node, "n" + thread, 1, seen));
           if (slice >= 0) {
             byHand.add(hand);
             blocking.add(inCaller);
+            uncompared.add(withoutRecord);
             asynchronous.add(inWorkers);
           }
         }
       }
       out.printf(
           Locale.ROOT,
-          "  %2d connections: by hand %6.0f, JdbcNode blocking %6.0f, asynchronous %6.0f cycles/s,"
-              + " ratios %.2f, %.2f%n",
+          "  %2d connections: by hand %6.0f, JdbcNode blocking %6.0f (no record compared: %6.0f),"
+              + " asynchronous %6.0f cycles/s, ratios %.2f, %.2f%n",
           connections,
           median(byHand),
           median(blocking),
+          median(uncompared),
           median(asynchronous),
           median(blocking) / median(byHand),
           median(asynchronous) / median(byHand));
@@ -156,16 +166,22 @@ final class SqlNodeBench {
     return LockEntry.exclusive(List.of(name), "owner-of-" + name);
   }
 
-  private static void cycle(JdbcNode node, String name, long proposal) {
-    LockEntry entry = entry(name);
+  /** Makes the node a member of a fleet, whose record is then compared. */
+  private static String seenOf(JdbcNode node) {
+    SoleFleet.admit(node);
+    return SoleFleet.seen(node, entry("any")).seen();
+  }
+
+  private static void cycle(JdbcNode node, String name, long proposal, String seen) {
+    LockEntry entry = entry(name).seen(seen);
     GrantReply granted =
         node.grant(new GrantRequest(entry, TTL, proposal)).toCompletableFuture().join();
     check(granted, node.release(entry).toCompletableFuture().join());
   }
 
   /** What the blocking calls of a client do. */
-  private static void cycleInCaller(JdbcNode node, String name, long proposal) {
-    LockEntry entry = entry(name);
+  private static void cycleInCaller(JdbcNode node, String name, long proposal, String seen) {
+    LockEntry entry = entry(name).seen(seen);
     GrantRequest request = new GrantRequest(entry, TTL, proposal);
     GrantReply granted = node.grantInCaller(request, PATIENCE).toCompletableFuture().join();
     check(granted, node.releaseInCaller(entry, PATIENCE).toCompletableFuture().join());
