@@ -36,7 +36,7 @@ class RequestsPerCycleTest {
         double requests = (scripts(servers) - before) / (double) CYCLES;
         System.out.println("requests for each cycle: " + requests);
         // A machine that stands still beyond a node timeout may cost a few more.
-        assertThat(requests).isBetween(9.99, 10.02);
+        assertThat(requests).isBetween(9.99, 10.05);
       }
     }
   }
