@@ -4,9 +4,15 @@ import static dev.lukko.jdbc.JdbcNodeContract.entry;
 import static dev.lukko.jdbc.JdbcNodeContract.now;
 import static dev.lukko.jdbc.JdbcNodeContract.reader;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.lukko.fencing.KeyInProgressException;
+import dev.lukko.fencing.RequestFingerprint;
+import dev.lukko.fencing.StaleTokenException;
+import dev.lukko.schedule.JobRun.Outcome;
+import dev.lukko.schedule.LastRunStore.Decision;
 import dev.lukko.spi.GrantReply.Granted;
 import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.LockNode;
@@ -21,9 +27,13 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Stream;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -45,16 +55,7 @@ class PoolerTest {
   @Test
   void nothingThatTheNodeSetsStaysOnTheServersSession_alsoForADatabaseThatIsSerializable()
       throws Exception {
-    File binary = binary();
-    assumeTrue(binary != null, "no pgbouncer on this machine");
-    TestDatabase database = Databases.postgres();
-    String url;
-    try (Connection direct = database.source().getConnection()) {
-      String name = direct.getCatalog();
-      DialectTraits.execute(
-          direct, "ALTER DATABASE " + name + " SET default_transaction_isolation = serializable");
-      url = start(binary, direct.getMetaData().getURL(), name);
-    }
+    String url = behindThePooler(Databases.postgres());
     List<String> before = sessions(url);
 
     JdbcNode node = JdbcNode.builder(url).name("n").requestTimeout(Duration.ofSeconds(30)).build();
@@ -76,13 +77,114 @@ class PoolerTest {
     assertThat(sessions(url)).isEqualTo(before);
   }
 
-  /** The settings of the server's session, and what it listens to. */
+  @Test
+  void nothingThatFencesKeysAndLastRunsSetStaysOnTheServersSession() throws Exception {
+    TestDatabase database = Databases.postgres();
+    String url = behindThePooler(database);
+    DataSource pooled = DriverDataSource.of(url);
+    List<String> before = sessions(url);
+
+    JdbcSchema.create(pooled);
+    assertThat(sessions(url)).as("after the tables").isEqualTo(before);
+    useTheFences(pooled);
+    assertThat(sessions(url)).as("after the fences").isEqualTo(before);
+    useTheKeys(database.source(), pooled);
+    assertThat(sessions(url)).as("after the keys").isEqualTo(before);
+    useTheStore(pooled);
+    assertThat(sessions(url)).as("after the last runs").isEqualTo(before);
+  }
+
+  private static void useTheFences(DataSource pooled) throws SQLException {
+    JdbcFence fence = JdbcFence.create();
+    RowFence rows = RowFence.on("account", "fence", "id");
+    try (Connection connection = pooled.getConnection()) {
+      DialectTraits.execute(connection, "CREATE TABLE account (id int, fence bigint, n int)");
+      DialectTraits.execute(connection, "INSERT INTO account VALUES (7, 0, 0)");
+      DialectTraits.execute(connection, JdbcFence.triggerDdl("account", "fence"));
+      fence.createTable(connection);
+      connection.setAutoCommit(false);
+      fence.check(connection, "r", 5);
+      fence.touch(connection, "s", 5);
+      assertThat(rows.update(connection, 5, List.of(7), "n = ?", 1)).isTrue();
+      assertThat(rows.touch(connection, 5, List.of(7))).isTrue();
+      connection.commit();
+      assertThatThrownBy(() -> fence.check(connection, "r", 4))
+          .isInstanceOf(StaleTokenException.class);
+      connection.rollback();
+      assertThatThrownBy(() -> rows.touch(connection, 4, List.of(7)))
+          .isInstanceOf(StaleTokenException.class);
+      connection.rollback();
+    }
+    fence.purge(pooled, Duration.ofDays(1));
+  }
+
+  /** Another client, beside the pooler, has the key that is waited for in vain. */
+  private static void useTheKeys(DataSource beside, DataSource pooled) throws Exception {
+    IdempotencyKeys keys =
+        IdempotencyKeys.builder(pooled).maxWait(Duration.ofMillis(1)).build();
+    RequestFingerprint request = RequestFingerprint.of("pay");
+    keys.createTable();
+    assertThat(keys.runOnce("done", request, connection -> "once")).isEqualTo("once");
+    assertThat(keys.runOnce("done", request, connection -> "twice")).isEqualTo("once");
+    assertThatThrownBy(
+            () ->
+                keys.runOnce(
+                    "failed",
+                    request,
+                    connection -> {
+                      throw new IOException("printer on fire");
+                    }))
+        .isInstanceOf(IOException.class);
+    try (Connection busy = beside.getConnection();
+        Connection own = pooled.getConnection()) {
+      busy.setAutoCommit(false);
+      keys.runOnce(busy, "busy", request, connection -> "theirs");
+      own.setAutoCommit(false);
+      assertThatThrownBy(() -> keys.runOnce(own, "busy", request, connection -> "ours"))
+          .isInstanceOf(KeyInProgressException.class);
+      own.commit();
+      assertThatThrownBy(() -> keys.runOnce("busy", request, connection -> "ours"))
+          .isInstanceOf(KeyInProgressException.class);
+      busy.rollback();
+    }
+    keys.purge();
+  }
+
+  private static void useTheStore(DataSource pooled) throws SQLException {
+    JdbcLastRunStore store = JdbcLastRunStore.over(pooled);
+    store.createTables();
+    Instant tick = store.now();
+    assertThat(store.begin("job", tick, 1, "me", Set.of())).isEqualTo(Decision.BEGUN);
+    assertThat(store.finish("job", tick, 1, Outcome.FAILED, Optional.of("no"))).isTrue();
+    assertThat(store.begin("job", tick, 2, "me", Set.of())).isEqualTo(Decision.HAD_ITS_RUN);
+    assertThat(store.history("job", 3)).hasSize(1);
+    store.prune("job", tick);
+  }
+
+  /** The address of the pooler in front of a database that is serializable by default. */
+  private String behindThePooler(TestDatabase database) throws Exception {
+    File binary = binary();
+    assumeTrue(binary != null, "no pgbouncer on this machine");
+    try (Connection direct = database.source().getConnection()) {
+      String name = direct.getCatalog();
+      DialectTraits.execute(
+          direct, "ALTER DATABASE " + name + " SET default_transaction_isolation = serializable");
+      return start(binary, direct.getMetaData().getURL(), name);
+    }
+  }
+
+  /** All that the server's session keeps for whoever gets it next, but what a library brings. */
   private static List<String> sessions(String url) throws SQLException {
     try (Connection connection = DriverDataSource.of(url).getConnection()) {
       return DialectTraits.texts(
           connection,
           "SELECT name || '=' || setting FROM pg_settings WHERE name <> 'application_name'"
-              + " UNION ALL SELECT 'listens to ' || c FROM pg_listening_channels() c ORDER BY 1");
+              + " AND name NOT LIKE 'plpgsql.%'"
+              + " UNION ALL SELECT 'listens to ' || c FROM pg_listening_channels() c"
+              + " UNION ALL SELECT 'prepared ' || statement FROM pg_prepared_statements"
+              + " UNION ALL SELECT 'cursor ' || name FROM pg_cursors WHERE name <> ''"
+              + " UNION ALL SELECT 'advisory lock ' || classid || '/' || objid FROM pg_locks"
+              + " WHERE pid = pg_backend_pid() AND locktype = 'advisory' ORDER BY 1");
     }
   }
 

@@ -9,6 +9,8 @@ import dev.lukko.LockBusyException;
 import dev.lukko.LockException;
 import dev.lukko.LockRequest;
 import dev.lukko.postgres.PostgresServer.Database;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -19,6 +21,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -194,6 +197,64 @@ class InTransactionTest {
   void severalNamesThatHaveToBeWaitedForAreGranted() throws Exception {
     assertThat(lockedAfterAWait(List.of("a", "b", "c"), Duration.ofSeconds(60))).isPositive();
     assertThat(database.advisoryLocks()).isEqualTo(3);
+  }
+
+  /**
+   * The last wait is the only limit that can be seen: it must be shorter by what the database's own
+   * clock says that the wait before it has taken at least.
+   */
+  @Test
+  void waitsForSeveralNamesShareOneBudget() throws Exception {
+    long budgetMillis = 600_000;
+    locks.inTransaction(two, "a");
+    locks.inTransaction(two, "b");
+    AtomicLong lastLimitMillis = new AtomicLong();
+    Connection watched = watched(one, lastLimitMillis);
+    CompletableFuture<Long> waiting =
+        CompletableFuture.supplyAsync(
+            () ->
+                locks.inTransaction(watched, List.of("a", "b"), Duration.ofMillis(budgetMillis)));
+    await()
+        .until(
+            () ->
+                database.number(
+                        "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+                    > 0);
+    String now = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+    long seenMillis = database.number(now);
+    await().until(() -> database.number(now) > seenMillis + 20);
+    long waitedMillis = database.number(now) - seenMillis;
+    two.commit();
+
+    assertThat(waiting.get()).isPositive();
+    assertThat(lastLimitMillis.get())
+        .isPositive()
+        .isLessThanOrEqualTo(budgetMillis - waitedMillis + 1); // each look is cut to a millisecond
+  }
+
+  /** The connection, which reads its limit on waits each time before that is set anew. */
+  private static Connection watched(Connection connection, AtomicLong limitMillis) {
+    return (Connection)
+        Proxy.newProxyInstance(
+            Connection.class.getClassLoader(),
+            new Class<?>[] {Connection.class},
+            (proxy, method, arguments) -> {
+              if (method.getName().equals("prepareStatement")
+                  && String.valueOf(arguments[0]).startsWith("SELECT current_setting('lock_time")) {
+                try (Statement statement = connection.createStatement();
+                    ResultSet limit =
+                        statement.executeQuery(
+                            "SELECT setting FROM pg_settings WHERE name = 'lock_timeout'")) {
+                  limit.next();
+                  limitMillis.set(limit.getLong(1));
+                }
+              }
+              try {
+                return method.invoke(connection, arguments);
+              } catch (InvocationTargetException failed) {
+                throw failed.getCause();
+              }
+            });
   }
 
   @Test
