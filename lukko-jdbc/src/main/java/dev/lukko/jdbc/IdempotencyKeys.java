@@ -130,7 +130,7 @@ public final class IdempotencyKeys {
    * @throws SQLException what the driver or the work threw; rolled back
    * @throws X what the work threw; rolled back
    */
-  public <X extends Exception> @Nullable String runOnce(
+  public <X extends Throwable> @Nullable String runOnce(
       String key, RequestFingerprint request, IdempotentWork<X> work) throws SQLException, X {
     FenceArguments.name("key", key);
     return OwnTransactions.<String, X>run(
@@ -156,7 +156,7 @@ public final class IdempotencyKeys {
    * @param connection not in autocommit mode
    * @throws IllegalArgumentException if the connection is in autocommit mode
    */
-  public <X extends Exception> @Nullable String runOnce(
+  public <X extends Throwable> @Nullable String runOnce(
       Connection connection, String key, RequestFingerprint request, IdempotentWork<X> work)
       throws SQLException, X {
     FenceArguments.name("key", key);
@@ -181,7 +181,7 @@ public final class IdempotencyKeys {
     return new BatchedPurge(table, "idempotency_key", "expires_at", PURGE_BATCH).run(database, 0);
   }
 
-  private <X extends Exception> @Nullable String inOwnTransaction(Call<X> call)
+  private <X extends Throwable> @Nullable String inOwnTransaction(Call<X> call)
       throws SQLException, X {
     long start = ticker.nanoTime();
     long waitNanos = Scheduler.toNanosSaturated(maxWait);
@@ -233,7 +233,7 @@ public final class IdempotencyKeys {
   }
 
   /** One call within an open transaction. */
-  private final class Call<X extends Exception> {
+  private final class Call<X extends Throwable> {
     final Connection connection;
     final IdempotencySql sql;
     private final Dialect dialect;

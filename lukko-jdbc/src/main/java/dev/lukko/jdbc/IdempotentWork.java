@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param <X> what it may throw besides {@link SQLException}
  */
 @FunctionalInterface
-public interface IdempotentWork<X extends Exception> {
+public interface IdempotentWork<X extends Throwable> {
 
   /**
    * Does the work in the connection's open transaction, which it must neither commit nor roll back.

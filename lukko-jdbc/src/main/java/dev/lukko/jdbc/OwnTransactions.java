@@ -20,7 +20,7 @@ final class OwnTransactions {
 
   /** Work on a connection in autocommit mode, which it may leave meanwhile. */
   @FunctionalInterface
-  interface Work<T, X extends Exception> {
+  interface Work<T, X extends Throwable> {
     @Nullable T on(Connection connection, Dialect dialect) throws SQLException, X;
   }
 
@@ -32,7 +32,7 @@ final class OwnTransactions {
    * @throws IllegalStateException if the connection comes with a transaction in it; nothing was
    *     written
    */
-  static <T, X extends Exception> @Nullable T run(
+  static <T, X extends Throwable> @Nullable T run(
       DataSource database, String what, String otherwise, Work<T, X> work) throws SQLException, X {
     try (Connection connection = database.getConnection()) {
       Dialect dialect = Dialect.of(connection);

@@ -73,6 +73,31 @@ class IdempotencyKeysTest {
     assertThat(payments(database)).isEqualTo(1);
   }
 
+  /**
+   * An aspect's {@code proceed()} declares Throwable; its body must compile here without a cast.
+   */
+  @Test
+  void whateverTheWorkThrowsReachesTheCallerAndLeavesNothing() throws Exception {
+    DataSource database = withTables(Dialect.H2);
+    IdempotencyKeys keys = IdempotencyKeys.over(database);
+    Throwable thrown = new Throwable("neither exception nor error");
+    IdempotentWork<Throwable> work =
+        connection -> {
+          pay(connection, "lost");
+          throw thrown;
+        };
+
+    assertThatThrownBy(() -> keys.runOnce("key", REQUEST, work)).isSameAs(thrown);
+    try (Connection connection = database.getConnection()) {
+      connection.setAutoCommit(false);
+      assertThatThrownBy(() -> keys.runOnce(connection, "key", REQUEST, work)).isSameAs(thrown);
+      connection.commit();
+    }
+
+    assertThat(runs).hasValue(2);
+    assertThat(payments(database)).isZero();
+  }
+
   @ParameterizedTest
   @EnumSource
   void keyOfAnotherRequestIsRefusedNamingKeyAndBothFingerprints(Dialect dialect) throws Exception {

@@ -120,8 +120,7 @@ class PoolerTest {
 
   /** Another client, beside the pooler, has the key that is waited for in vain. */
   private static void useTheKeys(DataSource beside, DataSource pooled) throws Exception {
-    IdempotencyKeys keys =
-        IdempotencyKeys.builder(pooled).maxWait(Duration.ofMillis(1)).build();
+    IdempotencyKeys keys = IdempotencyKeys.builder(pooled).maxWait(Duration.ofMillis(1)).build();
     RequestFingerprint request = RequestFingerprint.of("pay");
     keys.createTable();
     assertThat(keys.runOnce("done", request, connection -> "once")).isEqualTo("once");

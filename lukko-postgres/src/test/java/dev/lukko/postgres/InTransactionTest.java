@@ -212,8 +212,7 @@ class InTransactionTest {
     Connection watched = watched(one, lastLimitMillis);
     CompletableFuture<Long> waiting =
         CompletableFuture.supplyAsync(
-            () ->
-                locks.inTransaction(watched, List.of("a", "b"), Duration.ofMillis(budgetMillis)));
+            () -> locks.inTransaction(watched, List.of("a", "b"), Duration.ofMillis(budgetMillis)));
     await()
         .until(
             () ->
