@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -306,6 +307,15 @@ final class FleetPlan {
       new Joining(fitting.get(0)).decide();
     } else if (fitting.contains(formerKey)) {
       new Joining(formerKey).decide();
+    } else if (!fitting.isEmpty()
+        && keepers.size() + others == seats.length
+        && fitting.stream().allMatch(key -> key.startsWith("#"))) {
+      // All nodes are seen, and several fleets without name have most of them, as when all have
+      // forgotten while clients made a new one. Whichever it is, its majorities are of these nodes.
+      fitting.sort(
+          Comparator.comparingInt((String key) -> -carriers.getOrDefault(key, List.of()).size())
+              .thenComparing(Comparator.naturalOrder()));
+      new Joining(fitting.get(0)).decide();
     } else if (!fitting.isEmpty()) {
       List<String> names = fitting.stream().map(key -> key.substring(0, key.indexOf(' '))).toList();
       ambiguity =

@@ -1,6 +1,7 @@
 package dev.lukko.testkit.sim;
 
 import dev.lukko.Lease;
+import dev.lukko.LockException;
 import dev.lukko.LockRequest;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -128,7 +129,13 @@ final class History {
       return;
     }
     long bound = livenessBound();
-    SimClient client = addClient(plan.clientSkews().size() - 1);
+    SimClient client;
+    try {
+      client = addClient(plan.clientSkews().size() - 1);
+    } catch (LockException refused) {
+      world.violated(Check.LIVENESS, "a new client is refused: " + refused.getMessage());
+      return;
+    }
     List<String> resources =
         plan.ops().stream().flatMap(op -> op.resources().stream()).distinct().sorted().toList();
     List<Lease> leases = new ArrayList<>();

@@ -56,6 +56,7 @@ class SimulationTest {
     "179539154904248, replies came through a connection that was broken already, and a release was"
         + " taken for one behind a late repair",
     "169635816727250, the model of a node dropped what had ended at a request that it did not look at",
+    "20323540, all nodes forgot while they were made a fleet, had two then, and refused new clients",
     "236073845297538, a server that was seen through another address kept the vote of its own one,"
         + " which was silent",
     "44852818098231, a server that restarted during a look was asked by two addresses and taken"
