@@ -1,6 +1,7 @@
 package dev.lukko.testkit.sim;
 
 import dev.lukko.spi.FleetRecord;
+import dev.lukko.LockException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -201,14 +202,20 @@ final class World {
 
   /** A client of another fleet comes, that is made of some of the nodes. */
   void neighbour(List<SimNode> some) {
-    if (some.isEmpty() || some.size() == nodes.size()) {
+    // When most nodes have forgotten, whoever comes first makes the fleet, of whichever nodes he lists.
+    if (some.isEmpty() || some.size() == nodes.size() || plan.weather().losesMajority()) {
       return;
     }
     int number = 100 + neighbours.size();
     SimClock clock = new SimClock(this, 0.0, number * 7_000_001L, 0);
     SimClient neighbour = new SimClient(this, number, clock, some);
+    try {
+      neighbour.start();
+    } catch (LockException refused) {
+      log.line(now, "NEIGHBOUR refused: " + refused.getMessage());
+      return;
+    }
     neighbours.add(neighbour);
-    neighbour.start();
   }
 
   /** All addresses lead where they should, and the neighbours go. */

@@ -112,13 +112,13 @@ final class Mutants {
         Mutant.of(
             "the token is the first reply",
             TOKEN,
-            "return new TokenSettlement(atHighest >= quorum, highest);",
-            "return new TokenSettlement(atHighest >= 0, counters.get(0));"),
+            "electorate.isMajority(node -> counters[node] == highest), highest);",
+            "true, java.util.Arrays.stream(counters).filter(it -> it > 0).findFirst().orElse(0));"),
         Mutant.of(
             "the token is the highest reply",
             TOKEN,
-            "return new TokenSettlement(atHighest >= quorum, highest);",
-            "return new TokenSettlement(atHighest >= 1, highest);"),
+            "electorate.isMajority(node -> counters[node] == highest), highest);",
+            "highest > 0, highest);"),
         Mutant.of(
             "no write-back",
             LOOP,
@@ -226,10 +226,15 @@ final class Mutants {
         Mutant.of(
             "a server without a record makes a new fleet",
             FLEET,
-            "if (possible && absent + most < client.quorum()) {",
-            "if (possible) {",
-            "if (entry.getValue().size() + others >= client.quorum()) {",
-            "if (entry.getValue().size() + others >= seats.length) {"),
+            "known.values().stream().filter(it -> it.fits(absent)).toList();",
+            "known.values().stream().filter(it -> it.records.size() == seats.length).toList();",
+            "} else if (fitting.isEmpty() && possible && absent < client.quorum()) {",
+            "} else if (fitting.isEmpty() && possible) {"),
+        Mutant.of(
+            "a client joins a smaller fleet while its own is out of reach",
+            FLEET,
+            "known.values().stream().filter(it -> it.fits(absent)).toList();",
+            "known.values().stream().filter(it -> it.fits(0)).toList();"),
         Mutant.of(
             "one server has two votes through two addresses",
             FLEET,
