@@ -125,12 +125,7 @@ public sealed interface LockEvent {
    * @param detail the same, human-readable
    */
   record NodesDiffer(
-      String fleet,
-      int size,
-      int nodes,
-      List<String> lacking,
-      List<String> surplus,
-      String detail)
+      String fleet, int size, int nodes, List<String> lacking, List<String> surplus, String detail)
       implements LockEvent {
     public NodesDiffer {
       lacking = List.copyOf(lacking);

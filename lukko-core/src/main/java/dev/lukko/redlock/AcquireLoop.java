@@ -244,8 +244,7 @@ final class AcquireLoop {
     } else if (isExhausted(voted)) {
       lose(voted, exhausted(voted));
     } else {
-      TokenSettlement settlement =
-          TokenSettlement.of(voted.grantedCounters(), voted.electorate());
+      TokenSettlement settlement = TokenSettlement.of(voted.grantedCounters(), voted.electorate());
       if (settlement.settled()) {
         grant(voted, settlement.number());
       } else {
@@ -302,8 +301,7 @@ final class AcquireLoop {
     } else {
       Loss loss = Loss.ofConfirmation(confirmed, tally);
       boolean again =
-          confirmed.meetsAnotherRecord()
-              && askAgainAfter(context.admission.review(), voted, loss);
+          confirmed.meetsAnotherRecord() && askAgainAfter(context.admission.review(), voted, loss);
       if (!again) {
         lose(voted, loss);
       }

@@ -74,7 +74,8 @@ final class Electorate {
 
   /** Counts votes: of a node, or null if it has not answered yet. */
   Tally tally(IntFunction<@Nullable Vote> votes) {
-    return present.tally(seats.size(), votes, next == null ? null : next.tally(seats.size(), votes, null));
+    return present.tally(
+        seats.size(), votes, next == null ? null : next.tally(seats.size(), votes, null));
   }
 
   /** Whether these nodes are a majority. */

@@ -364,7 +364,8 @@ final class FleetPlan {
     boolean possible = keepers.size() + others.size() >= client.quorum();
     Joining formerly = known.get(formerKey);
     List<Joining> fitting = known.values().stream().filter(it -> it.fits(absent)).toList();
-    fitting = formerly != null && fitting.contains(formerly) ? List.of(formerly) : likeliest(fitting);
+    fitting =
+        formerly != null && fitting.contains(formerly) ? List.of(formerly) : likeliest(fitting);
     if (fitting.size() > 1) {
       List<String> names = fitting.stream().map(Joining::name).toList();
       ambiguity =
@@ -561,8 +562,7 @@ final class FleetPlan {
     private int held(NodeSet set, Variant variant) {
       long carriers =
           records.values().stream()
-              .filter(
-                  record -> Variant.of(record).equals(variant) && set.contains(record.self()))
+              .filter(record -> Variant.of(record).equals(variant) && set.contains(record.self()))
               .count();
       return (int) carriers + othersIn(set);
     }
@@ -680,8 +680,7 @@ final class FleetPlan {
                           || current.set().contains(freshId(i))
                           || current.set().contains(former.get(i).self()))
               .count();
-      boolean majority =
-          current.next() == null && awaiting >= Tally.quorumOf(current.set().size());
+      boolean majority = current.next() == null && awaiting >= Tally.quorumOf(current.set().size());
       long wait = majority && !client.strict() ? 0 : client.quarantineMillis();
       looksAgain = majority && wait == 0 && !isSeenTwice();
       if (majority && wait == 0 && !looksAgain && client.quarantineMillis() > 0) {
@@ -784,8 +783,7 @@ final class FleetPlan {
           || records.values().stream()
               .anyMatch(
                   record ->
-                      Variant.of(record).equals(variant)
-                          && variant.set().contains(record.self()));
+                      Variant.of(record).equals(variant) && variant.set().contains(record.self()));
     }
 
     /** A member that has an older epoch gets the present one. */
@@ -813,8 +811,7 @@ final class FleetPlan {
         String id = freshId(i);
         if (current.has(id) && !taken.contains(id)) {
           FleetRecord any = Objects.requireNonNull(fleet);
-          changes[i] =
-              FleetChange.of(any.of(id, memory(i).run(), 0, FleetRecord.UNMARKED), wait);
+          changes[i] = FleetChange.of(any.of(id, memory(i).run(), 0, FleetRecord.UNMARKED), wait);
           taken.add(id);
         } else if (!raised) {
           raised = raise(i, id, taken);

@@ -34,8 +34,8 @@ import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Changes the set of nodes of a fleet while its locks are in use: adds nodes, removes them, replaces
- * one or all.
+ * Changes the set of nodes of a fleet while its locks are in use: adds nodes, removes them,
+ * replaces one or all.
  *
  * <pre>{@code
  * MembershipChange.builder()
@@ -45,10 +45,10 @@ import org.jspecify.annotations.Nullable;
  *     .run();
  * }</pre>
  *
- * <p><b>How.</b> First the record at a majority of the present nodes and of the next ones names both
- * sets; from then on every lock needs a majority of both. Then it waits until nothing can rest on
- * the present set alone any more: the longest ttl, with drift, counted from when a majority of the
- * present nodes had that record. Then it reads the highest counter of a majority of the present
+ * <p><b>How.</b> First the record at a majority of the present nodes and of the next ones names
+ * both sets; from then on every lock needs a majority of both. Then it waits until nothing can rest
+ * on the present set alone any more: the longest ttl, with drift, counted from when a majority of
+ * the present nodes had that record. Then it reads the highest counter of a majority of the present
  * nodes, and writes the record of the next set with that as a floor, above which tokens go on.
  *
  * <p>It may end at any point, and is gone on with by running it again with the same nodes; it then
@@ -98,7 +98,8 @@ public final class MembershipChange {
     long ttlNanos = Scheduler.toNanosSaturated(builder.maxTtl);
     this.waitNanos =
         ttlNanos
-            + ValidityWindow.driftNanos(ttlNanos, builder.driftFactor, TimeUnit.MILLISECONDS.toNanos(2));
+            + ValidityWindow.driftNanos(
+                ttlNanos, builder.driftFactor, TimeUnit.MILLISECONDS.toNanos(2));
     this.nodeTimeout = builder.nodeTimeout;
     this.nodeTimeoutNanos = Scheduler.toNanosSaturated(builder.nodeTimeout);
     this.patienceNanos = Scheduler.toNanosSaturated(builder.patience);
@@ -222,11 +223,11 @@ public final class MembershipChange {
     } else if (fleet.isJoint()) {
       goOn(fleet, plan.electorate());
     } else if (isTarget(fleet.set())) {
-      result.complete(
-          new Result(fleet.fleet(), fleet.members(), begun ? fleet.floor() : 0, begun));
+      result.complete(new Result(fleet.fleet(), fleet.members(), begun ? fleet.floor() : 0, begun));
     } else if (begun) {
       throw new LockException(
-          fleet.describe() + " was changed to other nodes at the same time; look at it, and decide anew");
+          fleet.describe()
+              + " was changed to other nodes at the same time; look at it, and decide anew");
     } else {
       begin(fleet, plan.electorate());
     }
@@ -249,9 +250,7 @@ public final class MembershipChange {
     return replaces ? null : change;
   }
 
-  private void write(
-      IntFunction<@Nullable FleetChange> changes,
-      Consumer<List<NodeStatus>> next) {
+  private void write(IntFunction<@Nullable FleetChange> changes, Consumer<List<NodeStatus>> next) {
     List<NodeStatus> seen = looked;
     then(
         askAll(
@@ -336,9 +335,9 @@ public final class MembershipChange {
   // ---- both sets
 
   /**
-   * The new nodes get the record first, in which they may vote at once: they have granted nothing in
-   * an epoch that nobody has heard of. Their ids are drawn here, so that nobody else can give them
-   * such a record, and one that forgets afterwards counts as a new server.
+   * The new nodes get the record first, in which they may vote at once: they have granted nothing
+   * in an epoch that nobody has heard of. Their ids are drawn here, so that nobody else can give
+   * them such a record, and one that forgets afterwards counts as a new server.
    */
   private void begin(FleetRecord fleet, Electorate electorate) {
     for (int i = 0; i < nodes.size(); i++) {
@@ -497,7 +496,8 @@ public final class MembershipChange {
     }
     Scheduler.Timer timer =
         scheduler.schedule(
-            () -> counters.forEach(counter -> counter.complete(-1L)), Math.max(patienceNanos, nodeTimeoutNanos));
+            () -> counters.forEach(counter -> counter.complete(-1L)),
+            Math.max(patienceNanos, nodeTimeoutNanos));
     then(
         CompletableFuture.allOf(counters.toArray(new CompletableFuture<?>[0])),
         done -> {
@@ -689,8 +689,7 @@ public final class MembershipChange {
     private static Duration positive(String field, Duration value) {
       Objects.requireNonNull(value, field);
       if (value.compareTo(Duration.ofMillis(1)) < 0) {
-        throw new IllegalArgumentException(
-            field + " is " + value + "; it must be at least 1 ms");
+        throw new IllegalArgumentException(field + " is " + value + "; it must be at least 1 ms");
       }
       return value;
     }

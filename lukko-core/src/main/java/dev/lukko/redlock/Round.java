@@ -40,10 +40,7 @@ abstract class Round<R> {
    * @param patience that of the calling thread, or null if no node may use it
    */
   Round(
-      List<LockNode> nodes,
-      Electorate electorate,
-      long timeoutNanos,
-      @Nullable Patience patience) {
+      List<LockNode> nodes, Electorate electorate, long timeoutNanos, @Nullable Patience patience) {
     this.nodes = nodes;
     this.electorate = electorate;
     this.timeoutNanos = timeoutNanos;

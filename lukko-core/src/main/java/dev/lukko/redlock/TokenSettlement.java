@@ -26,7 +26,6 @@ record TokenSettlement(boolean settled, long number) {
       max = Math.max(max, counter);
     }
     long highest = max;
-    return new TokenSettlement(
-        electorate.isMajority(node -> counters[node] == highest), highest);
+    return new TokenSettlement(electorate.isMajority(node -> counters[node] == highest), highest);
   }
 }

@@ -92,8 +92,7 @@ public record FleetRecord(
       String run,
       long fromMillis,
       String why) {
-    this(
-        fleet, size, epoch, new NodeSet(members, size), null, 0, self, run, fromMillis, why);
+    this(fleet, size, epoch, new NodeSet(members, size), null, 0, self, run, fromMillis, why);
   }
 
   /**
@@ -246,7 +245,11 @@ public record FleetRecord(
 
   /** The fleet in words. */
   public String describe() {
-    return "fleet " + fleet + " of " + nodes(size()) + (next == null ? "" : ", changing to " + nodes(next.size()));
+    return "fleet "
+        + fleet
+        + " of "
+        + nodes(size())
+        + (next == null ? "" : ", changing to " + nodes(next.size()));
   }
 
   private static String nodes(int size) {

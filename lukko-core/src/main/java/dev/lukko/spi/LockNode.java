@@ -78,8 +78,8 @@ public interface LockNode extends AutoCloseable {
    * Extends as {@link #extend} does, and creates what is missing; raises every counter to at least
    * {@code counter}. Changes nothing if another owner is in the way, or once the store's clock has
    * passed {@code lastMillis}: a repair that was stuck on its way must not put back what its owner
-   * has released meanwhile. As an extension, one that was sent with another record than the
-   * node's is answered with {@link NotVoting} and changes nothing.
+   * has released meanwhile. As an extension, one that was sent with another record than the node's
+   * is answered with {@link NotVoting} and changes nothing.
    *
    * @param lastMillis the last moment at which it may be done, by the clock that {@link
    *     ExtendReply.Missing#atMillis} tells
@@ -156,8 +156,7 @@ public interface LockNode extends AutoCloseable {
    */
   default CompletionStage<Long> highestCounter() {
     return CompletableFuture.failedFuture(
-        new UnsupportedOperationException(
-            "node " + name() + " does not tell its highest counter"));
+        new UnsupportedOperationException("node " + name() + " does not tell its highest counter"));
   }
 
   /** What the node has stored for a resource; fails exceptionally if the node cannot be reached. */

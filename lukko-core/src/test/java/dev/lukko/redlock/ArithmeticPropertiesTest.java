@@ -141,8 +141,7 @@ class ArithmeticPropertiesTest {
       @ForAll @Size(min = 1, max = 9) List<@LongRange(min = 1, max = 5) Long> counters) {
     int quorum = Tally.quorumOf(counters.size());
     long[] byNode = counters.stream().mapToLong(Long::longValue).toArray();
-    TokenSettlement settlement =
-        TokenSettlement.of(byNode, Electorate.ofUnknown(counters.size()));
+    TokenSettlement settlement = TokenSettlement.of(byNode, Electorate.ofUnknown(counters.size()));
 
     long highest = counters.stream().mapToLong(Long::longValue).max().orElseThrow();
     long same = counters.stream().filter(counter -> counter == highest).count();

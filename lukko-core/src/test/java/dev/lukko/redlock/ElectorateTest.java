@@ -105,12 +105,9 @@ class ElectorateTest {
     seats.add(Seat.unknown(NodeStatus.unreachable("")));
     seats.add(Seat.unknown(NodeStatus.unreachable("")));
     Electorate electorate =
-        Electorate.of(
-            seats,
-            new FleetRecord("f", 3, 0, ABC, "a", "a", 0, FleetRecord.VOTING));
+        Electorate.of(seats, new FleetRecord("f", 3, 0, ABC, "a", "a", 0, FleetRecord.VOTING));
     Set<Integer> silent = Set.of(1, 2);
-    assertThat(
-            electorate.tally(node -> silent.contains(node) ? null : Vote.YES).decided())
+    assertThat(electorate.tally(node -> silent.contains(node) ? null : Vote.YES).decided())
         .isFalse();
   }
 }

@@ -218,9 +218,7 @@ final class FleetBed {
         (record, ids) -> {
           NodeSet next = record.next();
           if (isMajority(ids, record.set()) && (next == null || isMajority(ids, next))) {
-            majorities
-                .computeIfAbsent(record.key(), key -> new ArrayList<>())
-                .add(record.ofAll());
+            majorities.computeIfAbsent(record.key(), key -> new ArrayList<>()).add(record.ofAll());
           }
         });
     return majorities;

@@ -86,7 +86,8 @@ class FleetTableTest {
   }
 
   private static FleetChange raise(FleetRecord record) {
-    return FleetChange.of(record.in(record.epoch() + 1, record.set(), null, record.floor()), FleetChange.AS_WRITTEN);
+    return FleetChange.of(
+        record.in(record.epoch() + 1, record.set(), null, record.floor()), FleetChange.AS_WRITTEN);
   }
 
   private static GrantReply grant(JdbcNode node, LockEntry entry) {

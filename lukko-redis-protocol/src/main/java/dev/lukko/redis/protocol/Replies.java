@@ -45,8 +45,7 @@ final class Replies {
   }
 
   /** A confirmation's reply; see {@link #grant}. */
-  static ConfirmReply confirm(
-      List<Object> reply, BiFunction<String, Long, NodeStatus> statusOf) {
+  static ConfirmReply confirm(List<Object> reply, BiFunction<String, Long, NodeStatus> statusOf) {
     long code = number(reply, 0);
     if (code == NOT_VOTING) {
       return new NotVoting(statusOf.apply(text(reply, 1), number(reply, 2)));

@@ -187,10 +187,8 @@ public final class ScriptedNode implements LockNode {
   @Override
   public CompletionStage<ConfirmReply> confirm(LockEntry entry, long counter) {
     ScriptCall call =
-        recordCall(
-            Script.CONFIRM, entry, Long.toString(counter), Long.toString(retentionMillis));
-    return reply(
-        link.send(call), list -> Replies.confirm(list, statusOf(entry)), fault -> fault);
+        recordCall(Script.CONFIRM, entry, Long.toString(counter), Long.toString(retentionMillis));
+    return reply(link.send(call), list -> Replies.confirm(list, statusOf(entry)), fault -> fault);
   }
 
   @Override

@@ -195,8 +195,7 @@ public abstract class FleetsContract {
     lease.release();
     five.acquire(JOB);
     assertRefused(three);
-    assertThatThrownBy(
-            () -> client(b -> b.strict(true), url(0), url(1), url(2), url(3), url(4)))
+    assertThatThrownBy(() -> client(b -> b.strict(true), url(0), url(1), url(2), url(3), url(4)))
         .isInstanceOf(LockException.class)
         .hasMessageContaining("refused in strict mode")
         .hasMessageContaining("lists 5 nodes");

@@ -28,7 +28,11 @@ import org.junit.jupiter.api.Test;
 public abstract class MembershipChangeContract {
   private static final Duration MAX_TTL = Duration.ofMillis(2_000);
   private static final LockRequest JOB =
-      LockRequest.builder("job").ttl(MAX_TTL).maxWait(Duration.ofSeconds(60)).waitForQuorum(true).build();
+      LockRequest.builder("job")
+          .ttl(MAX_TTL)
+          .maxWait(Duration.ofSeconds(60))
+          .waitForQuorum(true)
+          .build();
 
   private final List<AutoCloseable> open = new ArrayList<>();
   private final Scheduler timers = Scheduler.create("change");
@@ -52,7 +56,8 @@ public abstract class MembershipChangeContract {
   }
 
   private List<LockNode> nodes(int... which) {
-    List<LockNode> nodes = IntStream.of(which).mapToObj(i -> connect(servers.get(i).url())).toList();
+    List<LockNode> nodes =
+        IntStream.of(which).mapToObj(i -> connect(servers.get(i).url())).toList();
     open.addAll(nodes);
     return nodes;
   }

@@ -180,7 +180,7 @@ final class History {
     long back = world.nodes.stream().mapToLong(SimNode::jumpedBackNanos).max().orElse(0);
     long voting = world.nodes.stream().filter(SimNode::isVoting).count();
     long quarantine = 0;
-    if (voting < world.quorum() || world.hasMoved()) {
+    if (voting < world.quorum() || world.hasMoved() || world.sets().size() > 1) {
       for (SimNode node : world.nodes) {
         long left = node.awaitsAdmission() ? plan.maxTtlNanos() : node.quarantineLeftNanos();
         quarantine = Math.max(quarantine, left + left / 100 + 2 * plan.retryDelayNanos());

@@ -14,6 +14,7 @@ final class Mutants {
   private static final String WINDOW = "redlock/ValidityWindow.java";
   private static final String TOKEN = "redlock/TokenSettlement.java";
   private static final String WATCHDOG = "redlock/Watchdog.java";
+  private static final String CHANGE = "redlock/MembershipChange.java";
   private static final String FLEET = "redlock/FleetPlan.java";
   private static final String KEPT = "release/KeptReleases.java";
   private static final String OPEN = "release/OpenEntry.java";
@@ -245,8 +246,36 @@ final class Mutants {
         Mutant.of(
             "an extension does not look at the record",
             NODE,
-            "if (!entry.seen().isEmpty() && !votesFromMillis.containsKey(entry.seen())) {",
-            "if (entry.owner().isEmpty()) {"),
+            "return !entry.seen().isEmpty() && !votesFromMillis.containsKey(entry.seen());",
+            "return false;"),
+        Mutant.of(
+            "a confirmation does not look at the record",
+            NODE,
+            "if (isOfAnotherEpoch(entry)) { return new NotVoting(statusFor(entry)); }"
+                + " List<MemorySlot> wanted = slotsOf(entry, ticker.nanoTime());",
+            "List<MemorySlot> wanted = slotsOf(entry, ticker.nanoTime());"),
+        Mutant.of(
+            "a change needs a majority of the present set alone",
+            TALLY,
+            "return yes >= quorum() && (next == null || next.won());",
+            "return yes >= quorum();"),
+        Mutant.of(
+            "a change needs a majority of the next set alone",
+            TALLY,
+            "return yes >= quorum() && (next == null || next.won());",
+            "return next == null ? yes >= quorum() : next.won();"),
+        Mutant.of(
+            "a change does not wait", CHANGE, "if (left > 0) {", "if (left > 2 * waitNanos) {"),
+        Mutant.of(
+            "a change waits for half the time",
+            CHANGE,
+            "long left = leftNanos + waitNanos - now;",
+            "long left = leftNanos + waitNanos / 2 - now;"),
+        Mutant.of(
+            "a change has no floor",
+            CHANGE,
+            "record.in(fleet.epoch() + 1, next, null, floor), FleetChange.AS_WRITTEN);",
+            "record.in(fleet.epoch() + 1, next, null, 0), FleetChange.AS_WRITTEN);"),
         Mutant.of(
             "entries never expire",
             SLOT,
