@@ -25,7 +25,7 @@ final class Connection {
   private long requestsCutUntil;
   private long repliesCutUntil;
   private boolean holding;
-  private Object present = new Object();
+  private Wire present = new Wire();
   private final SimReleases releases;
 
   Connection(World world, SimClient client, SimNode node) {
@@ -33,6 +33,11 @@ final class Connection {
     this.client = client;
     this.node = node;
     this.releases = new SimReleases(world, client, this);
+  }
+
+  /** One connection: once it is broken, nothing more goes through it, in neither direction. */
+  static final class Wire {
+    private boolean broken;
   }
 
   SimNode node() {
@@ -87,6 +92,11 @@ final class Connection {
       breaks(message);
       return;
     }
+    if (message.sentOn.broken) { // The client has not heard of it yet.
+      world.requestEnds();
+      fail(message, "connection reset", now + world.latency());
+      return;
+    }
     boolean cut = requestsCutUntil > now;
     if (message.requestLost || (cut && !holding)) {
       message.requestLost = false;
@@ -104,6 +114,7 @@ final class Connection {
   /** The client hears that its connection broke; its request may arrive all the same. */
   private <R> void breaks(Message<R> message) {
     long now = world.now();
+    message.sentOn.broken = true;
     if (message.requestLost) {
       world.requestEnds();
     } else {
@@ -141,6 +152,10 @@ final class Connection {
       message.repeatAfterNanos = -1;
       world.requestBegins();
       world.at(now + after, null, () -> arriveAgain(message));
+    }
+    if (message.sentOn.broken) {
+      fail(message, "connection reset", now + world.latency());
+      return;
     }
     boolean cut = repliesCutUntil > now;
     if (message.replyLost || (cut && !holding)) {
@@ -217,7 +232,7 @@ final class Connection {
               world.ledger.look(acquisition);
             }
             if (message.connectionEnded && message.sentOn == present) {
-              present = new Object();
+              present = new Wire();
               releases.onNewConnection();
             }
           }

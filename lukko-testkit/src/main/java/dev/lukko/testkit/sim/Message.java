@@ -22,7 +22,7 @@ final class Message<R> implements CreatingRequest {
   long repeatAfterNanos = -1;
 
   /** On which connection it was sent. */
-  Object sentOn = this;
+  Connection.Wire sentOn = new Connection.Wire();
 
   /** Whether the client heard of the end of that connection in place of a reply. */
   boolean connectionEnded;

@@ -53,6 +53,8 @@ class SimulationTest {
   @ParameterizedTest(name = "{0}")
   @CsvSource({
     "5647383352121, a process that woke up in the moment of the check had no time for its signal",
+    "179539154904248, replies came through a connection that was broken already, and a release was"
+        + " taken for one behind a late repair",
     "236073845297538, a server that was seen through another address kept the vote of its own one,"
         + " which was silent",
     "44852818098231, a server that restarted during a look was asked by two addresses and taken"
