@@ -196,7 +196,7 @@ final class Admission {
     FleetPlan plan;
     synchronized (this) {
       plan = FleetPlan.of(client, seen, electorate.seats(), fleetKey);
-      electorate = plan.electorate();
+      electorate = electorate.after(plan);
       FleetRecord fleet = plan.fleet();
       fleetKey = fleet == null ? fleetKey : fleet.key();
     }

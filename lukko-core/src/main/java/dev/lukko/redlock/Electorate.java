@@ -23,13 +23,14 @@ final class Electorate {
   private final List<Seat> seats;
   private final Side present;
   private final @Nullable Side next;
-  private final long floor;
+  private final @Nullable FleetRecord fleet;
 
-  private Electorate(List<Seat> seats, Side present, @Nullable Side next, long floor) {
+  private Electorate(
+      List<Seat> seats, Side present, @Nullable Side next, @Nullable FleetRecord fleet) {
     this.seats = seats;
     this.present = present;
     this.next = next;
-    this.floor = floor;
+    this.fleet = fleet;
   }
 
   /** So many nodes of which nothing is known: each has a vote, when it is known. */
@@ -46,14 +47,23 @@ final class Electorate {
    */
   static Electorate of(List<Seat> seats, @Nullable FleetRecord fleet) {
     if (fleet == null) {
-      return new Electorate(seats, new Side(null, seats.size()), null, 0);
+      return new Electorate(seats, new Side(null, seats.size()), null, null);
     }
     NodeSet next = fleet.next();
     return new Electorate(
         seats,
         Side.of(seats, fleet.set()),
         next == null ? null : Side.of(seats, next),
-        fleet.floor());
+        fleet);
+  }
+
+  /**
+   * What follows from a further look. One that has not found the fleet leaves the nodes that are
+   * silent what they were: members of the same sets, a majority of which is needed as before.
+   */
+  Electorate after(FleetPlan plan) {
+    FleetRecord found = plan.fleet();
+    return of(plan.seats(), found == null ? fleet : found);
   }
 
   /** The places of the client's nodes. */
@@ -63,7 +73,7 @@ final class Electorate {
 
   /** What each number that is given in this epoch lies above. */
   long floor() {
-    return floor;
+    return fleet == null ? 0 : fleet.floor();
   }
 
   /** How many votes at least make a majority. */

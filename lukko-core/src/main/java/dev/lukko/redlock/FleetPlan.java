@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -375,7 +376,10 @@ final class FleetPlan {
               + String.join(" and ", names)
               + "; say by fleet(...) which one is meant";
       keepers.forEach(i -> bar(i, statuses.get(i), ambiguity));
-    } else if (fitting.isEmpty() && possible && absent < client.quorum()) {
+    } else if (fitting.isEmpty()
+        && possible
+        && absent < client.quorum()
+        && known.values().stream().noneMatch(it -> it.decidesElsewhere(it == formerly))) {
       found();
     } else if (!fitting.isEmpty()
         && fitting.get(0).fits(0)
@@ -524,6 +528,16 @@ final class FleetPlan {
       return set.contains(id) || (next != null && next.contains(id));
     }
 
+    /** What two have in common that differ in nothing but the floor. */
+    String sets() {
+      return epoch + " " + set + " " + next;
+    }
+
+    /** Whether another one is the same but for a lower floor, as two ends of one change make it. */
+    boolean lifts(Variant other) {
+      return sets().equals(other.sets()) && floor > other.floor;
+    }
+
     /**
      * Whether it can follow on another one: a change of the set begins or ends, or at most one
      * member is another.
@@ -588,9 +602,8 @@ final class FleetPlan {
      * @param absent how many more of its nodes may be those that would decide it
      */
     boolean fits(int absent) {
-      boolean single = current.set().size() == 1 && current.next() == null;
-      if (single && seats.length > 1 && key.endsWith(" 1")) {
-        return false; // Somebody uses this one server alone.
+      if (isOfOneServer()) {
+        return false;
       }
       NodeSet next = current.next();
       long gone = records.values().stream().filter(this::isGone).count();
@@ -598,6 +611,25 @@ final class FleetPlan {
       return isMajority(present(current.set()) + absent, current.set())
           || (next != null && isMajority(present(next) + absent, next))
           || (covers && gone + present(current.set()) + absent >= client.quorum());
+    }
+
+    /** Whether somebody uses this one server alone. */
+    private boolean isOfOneServer() {
+      boolean single = current.set().size() == 1 && current.next() == null;
+      return single && seats.length > 1 && key.endsWith(" 1");
+    }
+
+    /**
+     * Whether the list is one from before the fleet has grown, most nodes of which are members
+     * still: the others may well decide without it. Whoever lists three of what are five by now must
+     * not make a new fleet of them when one of the three forgets.
+     */
+    boolean decidesElsewhere(boolean formerly) {
+      int foundedWith = Integer.parseInt(key.substring(key.indexOf(' ') + 1));
+      boolean grown = current.next() != null || current.set().size() != foundedWith;
+      long members =
+          records.values().stream().filter(record -> current.has(record.self())).count();
+      return !isOfOneServer() && (formerly || grown) && members >= client.quorum();
     }
 
     /** Whether a server was a member, and is none any more. */
@@ -634,7 +666,7 @@ final class FleetPlan {
           } else {
             seats[i] = new Seat(record.seen(), record.self(), status(i));
           }
-        } else if (record.epoch() < current.epoch() && current.has(record.self())) {
+        } else if (isBehind(record)) {
           behind.add(i);
           bar(i, status(i), "it has not heard of the present epoch " + current.epoch());
         } else if (record.epoch() < current.epoch() && status(i).state() == State.RESTARTED) {
@@ -667,6 +699,11 @@ final class FleetPlan {
       if (isDecided(current) && behind.isEmpty()) {
         letIn(wait);
       }
+    }
+
+    private boolean isBehind(FleetRecord record) {
+      boolean earlier = record.epoch() < current.epoch();
+      return current.has(record.self()) && (earlier || current.lifts(Variant.of(record)));
     }
 
     /** A majority that has forgotten is a new deployment; not while the set changes. */
@@ -754,11 +791,14 @@ final class FleetPlan {
         counts.keySet().removeIf(variant -> !isBegun(variant));
       }
       List<Variant> variants = new ArrayList<>(counts.keySet());
+      Map<String, Integer> bySets = new HashMap<>();
+      counts.forEach((variant, count) -> bySets.merge(variant.sets(), count, Integer::sum));
       variants.sort(
-          (a, b) ->
-              a.epoch() != b.epoch()
-                  ? Long.compare(b.epoch(), a.epoch())
-                  : Integer.compare(counts.getOrDefault(b, 0), counts.getOrDefault(a, 0)));
+          Comparator.comparingLong(Variant::epoch)
+              .thenComparing(variant -> bySets.getOrDefault(variant.sets(), 0))
+              .thenComparing(Variant::sets)
+              .thenComparingLong(Variant::floor)
+              .reversed());
       for (Variant variant : variants) {
         boolean decided = isDecided(variant);
         boolean follows =

@@ -21,6 +21,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -61,6 +62,7 @@ public final class MembershipChange {
   private static final long BETWEEN_LOOKS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
   private final List<LockNode> nodes;
+  private final Set<String> listed;
   private final Set<String> target;
   private final FleetPlan.Client client;
   private final Duration maxTtl;
@@ -78,6 +80,7 @@ public final class MembershipChange {
   private List<NodeStatus> looked = List.of();
   private String key = "";
   private boolean begun;
+  private boolean waitedForAnother;
   private long startNanos;
   private long waitedForEpoch = -1;
   private long leftNanos;
@@ -90,6 +93,7 @@ public final class MembershipChange {
     OpenReleases releases = new OpenReleases();
     this.nodes =
         all.values().stream().<LockNode>map(node -> new GuardedNode(node, releases)).toList();
+    this.listed = new HashSet<>(builder.present.stream().map(LockNode::name).toList());
     this.target = new HashSet<>(builder.next.stream().map(LockNode::name).toList());
     this.maxTtl = builder.maxTtl;
     this.client =
@@ -242,12 +246,26 @@ public final class MembershipChange {
     return false;
   }
 
-  /** What each client would write; but a new node gets its place by the change, and no other. */
-  private static @Nullable FleetChange changeOf(FleetPlan plan, FleetRecord fleet, int node) {
+  /**
+   * What each client would write. A listed node that has forgotten gets the place that it had before
+   * the change begins; but a new node gets its place by the change, and no other.
+   */
+  private @Nullable FleetChange changeOf(FleetPlan plan, FleetRecord fleet, int node) {
     FleetChange change = plan.change(node);
     boolean replaces =
         change != null && change.record().epoch() > fleet.epoch() && !fleet.isJoint();
-    return replaces ? null : change;
+    return replaces && !isForListed() ? null : change;
+  }
+
+  /** Whether the first server without a record, which is the one that a place is for, is listed. */
+  private boolean isForListed() {
+    for (int i = 0; i < nodes.size(); i++) {
+      FleetMemory memory = looked.get(i).memory();
+      if (memory != null && memory.record(key).isEmpty()) {
+        return listed.contains(nodes.get(i).name());
+      }
+    }
+    return false;
   }
 
   private void write(IntFunction<@Nullable FleetChange> changes, Consumer<List<NodeStatus>> next) {
@@ -337,7 +355,9 @@ public final class MembershipChange {
   /**
    * The new nodes get the record first, in which they may vote at once: they have granted nothing
    * in an epoch that nobody has heard of. Their ids are drawn here, so that nobody else can give
-   * them such a record, and one that forgets afterwards counts as a new server.
+   * them such a record, and one that forgets afterwards counts as a new server. But while a member
+   * is missing, a server without a record may be that member, which has forgotten: then they wait
+   * out the quarantine.
    */
   private void begin(FleetRecord fleet, Electorate electorate) {
     for (int i = 0; i < nodes.size(); i++) {
@@ -361,6 +381,12 @@ public final class MembershipChange {
         }
       }
     }
+    if (!waitedForAnother && fresh.stream().anyMatch(i -> isTakenUp(i, fleet))) {
+      // By another change that is about to begin, or that has ended before it began.
+      waitedForAnother = true;
+      lookLater(2 * nodeTimeoutNanos);
+      return;
+    }
     FleetRecord joint =
         fleet.in(fleet.epoch() + 1, fleet.set(), NodeSet.of(ids.values()), fleet.floor());
     progress.accept(
@@ -371,13 +397,18 @@ public final class MembershipChange {
             + names(ids::containsKey)
             + (fresh.isEmpty() ? "" : "; new: " + names(fresh::contains)));
     begun = true;
+    long present = former.stream().filter(seat -> fleet.set().contains(voter(seat))).count();
+    long pause = present == fleet.set().size() ? 0 : client.quarantineMillis();
     write(
         i ->
             fresh.contains(i)
                 ? FleetChange.of(
                     joint.of(
-                        Objects.requireNonNull(ids.get(i)), memory(i).run(), 0, FleetRecord.VOTING),
-                    0)
+                        Objects.requireNonNull(ids.get(i)),
+                        memory(i).run(),
+                        0,
+                        FleetRecord.UNMARKED),
+                    pause)
                 : null,
         statuses -> {
           for (int i : fresh) {
@@ -401,25 +432,69 @@ public final class MembershipChange {
         });
   }
 
+  private boolean isTakenUp(int node, FleetRecord fleet) {
+    return memory(node)
+        .record(key)
+        .filter(record -> record.isJoint() && record.epoch() > fleet.epoch())
+        .isPresent();
+  }
+
+  /**
+   * The members enter the new epoch. One is the first, the same for all who begin an epoch: of a
+   * change and of a client that replaces a node at this moment only one can come first.
+   */
   private void enter(FleetRecord joint) {
     List<NodeStatus> seen = looked;
+    int first = -1;
+    for (int i = 0; i < nodes.size(); i++) {
+      FleetRecord record = presentRecord(seen, i, joint);
+      boolean before =
+          first < 0 || former.get(i).self().compareTo(former.get(first).self()) < 0;
+      first = record != null && before ? i : first;
+    }
+    int firstOfAll = first;
     write(
-        i -> {
-          FleetMemory memory = seen.get(i).memory();
-          FleetRecord record = memory == null ? null : memory.record(key).orElse(null);
-          boolean present =
-              record != null
-                  && former.get(i).seen() != null
-                  && record.epoch() == joint.epoch() - 1
-                  && joint.set().contains(record.self());
-          return present
-              ? FleetChange.of(
-                  Objects.requireNonNull(record)
-                      .in(joint.epoch(), joint.set(), joint.next(), joint.floor()),
-                  FleetChange.AS_WRITTEN)
-              : null;
-        },
-        statuses -> look());
+        i -> i == firstOfAll ? entering(seen, i, joint) : null,
+        statuses -> {
+          boolean entered =
+              firstOfAll >= 0
+                  && Optional.ofNullable(statuses.get(firstOfAll).memory())
+                      .flatMap(memory -> memory.record(key))
+                      .filter(record -> record.epoch() == joint.epoch())
+                      .filter(record -> Objects.equals(record.next(), joint.next()))
+                      .isPresent();
+          if (entered) {
+            write(i -> i == firstOfAll ? null : entering(seen, i, joint), after -> look());
+          } else {
+            look(); // Somebody else was first.
+          }
+        });
+  }
+
+  private @Nullable FleetChange entering(List<NodeStatus> seen, int node, FleetRecord joint) {
+    FleetRecord record = presentRecord(seen, node, joint);
+    return record == null
+        ? null
+        : FleetChange.of(
+            record.in(joint.epoch(), joint.set(), joint.next(), joint.floor()),
+            FleetChange.AS_WRITTEN);
+  }
+
+  /** The record of a member that has not entered the epoch yet. */
+  private @Nullable FleetRecord presentRecord(List<NodeStatus> seen, int node, FleetRecord joint) {
+    FleetMemory memory = seen.get(node).memory();
+    FleetRecord record = memory == null ? null : memory.record(key).orElse(null);
+    boolean present =
+        record != null
+            && former.get(node).seen() != null
+            && record.epoch() == joint.epoch() - 1
+            && joint.set().contains(record.self());
+    return present ? record : null;
+  }
+
+  /** The id of a node that votes now, or nothing. */
+  private static String voter(Seat seat) {
+    return seat.seen() == null ? "" : seat.self();
   }
 
   private String mint() {

@@ -16,6 +16,7 @@ import dev.lukko.spi.FleetChange;
 import dev.lukko.spi.ForwardingNode;
 import dev.lukko.spi.LockNode;
 import dev.lukko.spi.NodeStatus;
+import dev.lukko.testkit.FaultyNode;
 import dev.lukko.testkit.ManualTime;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -56,9 +57,13 @@ class MembershipChangeTest {
   }
 
   private Redlock client(String names) {
+    return client(nodes(names));
+  }
+
+  private Redlock client(List<LockNode> nodes) {
     Redlock client =
         Redlock.builder()
-            .nodes(nodes(names))
+            .nodes(nodes)
             .ticker(time)
             .scheduler(time)
             .maxTtl(MAX_TTL)
@@ -168,6 +173,24 @@ class MembershipChangeTest {
     assertThat(isRefused(client("abc"))).isTrue();
     assertThat(lease.isValid()).isTrue();
     assertThat(store('b').isHeld("r")).isFalse();
+  }
+
+  @Test
+  void clientThatListsThreeOfFiveNeverGoesOnWithTwoThoughItCouldNotSeeTheFleetForAWhile() {
+    assertThat(isRefused(client("abc"))).isFalse();
+    changed("abc", "abcde");
+    List<FaultyNode> three = nodes("abc").stream().map(FaultyNode::new).toList();
+    Redlock old = client(List.copyOf(three));
+    old.acquire(request()).release();
+    three.get(0).fault(FaultyNode.Fault.DOWN);
+    three.get(1).fault(FaultyNode.Fault.DOWN);
+    Lease held = client("cde").acquire(request());
+    store('c').forget();
+    assertThatThrownBy(() -> old.acquire(request())).isInstanceOf(LockException.class);
+    three.get(0).heal();
+    three.get(1).heal();
+    assertThatThrownBy(() -> old.acquire(request())).isInstanceOf(LockException.class);
+    assertThat(held.isValid()).isTrue();
   }
 
   @Test

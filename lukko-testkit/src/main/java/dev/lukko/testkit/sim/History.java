@@ -159,7 +159,10 @@ final class History {
     boolean granted = leases.size() == resources.size();
     if (goesOn() && !granted && !(world.hasMoved() && world.hasTooFewMembers())) {
       world.violated(
-          Check.LIVENESS, String.format("not granted within %.3f ms after healing", bound / 1e6));
+          Check.LIVENESS,
+          String.format("not granted within %.3f ms after healing", bound / 1e6)
+              + "; records: "
+              + world.nodes.stream().map(SimNode::records).toList());
       return;
     }
     if ((plan.seed() & 1) == 0) { // Else the client's end has to do it.

@@ -83,6 +83,9 @@ final class Shadow {
   }
 
   @Nullable String confirmed(LockEntry entry, long counter, ConfirmReply reply, long now) {
+    if (reply instanceof NodeFault) {
+      return null; // It has not looked at its entries.
+    }
     List<Slot> wanted = slots(entry, now);
     if (reply instanceof ConfirmReply.Confirmed) {
       for (Slot slot : wanted) {
@@ -118,6 +121,9 @@ final class Shadow {
   }
 
   @Nullable String extended(LockEntry entry, long ttlMillis, ExtendReply reply, long now) {
+    if (reply instanceof NodeFault) {
+      return null; // It has not looked at its entries.
+    }
     List<Slot> wanted = slots(entry, now);
     if (reply instanceof ExtendReply.Extended) {
       for (Slot slot : wanted) {
@@ -138,6 +144,9 @@ final class Shadow {
       ExtendReply reply,
       Acquisition owner,
       long now) {
+    if (reply instanceof NodeFault || reply instanceof ExtendReply.Missing) {
+      return null; // It has not looked at its entries.
+    }
     List<Slot> wanted = slots(entry, now);
     if (reply instanceof ExtendReply.Extended) {
       Held other = blocker(wanted, entry);
