@@ -51,10 +51,7 @@ final class Electorate {
     }
     NodeSet next = fleet.next();
     return new Electorate(
-        seats,
-        Side.of(seats, fleet.set()),
-        next == null ? null : Side.of(seats, next),
-        fleet);
+        seats, Side.of(seats, fleet.set()), next == null ? null : Side.of(seats, next), fleet);
   }
 
   /**

@@ -621,14 +621,13 @@ final class FleetPlan {
 
     /**
      * Whether the list is one from before the fleet has grown, most nodes of which are members
-     * still: the others may well decide without it. Whoever lists three of what are five by now must
-     * not make a new fleet of them when one of the three forgets.
+     * still: the others may well decide without it. Whoever lists three of what are five by now
+     * must not make a new fleet of them when one of the three forgets.
      */
     boolean decidesElsewhere(boolean formerly) {
       int foundedWith = Integer.parseInt(key.substring(key.indexOf(' ') + 1));
       boolean grown = current.next() != null || current.set().size() != foundedWith;
-      long members =
-          records.values().stream().filter(record -> current.has(record.self())).count();
+      long members = records.values().stream().filter(record -> current.has(record.self())).count();
       return !isOfOneServer() && (formerly || grown) && members >= client.quorum();
     }
 

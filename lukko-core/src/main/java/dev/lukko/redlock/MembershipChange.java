@@ -247,8 +247,8 @@ public final class MembershipChange {
   }
 
   /**
-   * What each client would write. A listed node that has forgotten gets the place that it had before
-   * the change begins; but a new node gets its place by the change, and no other.
+   * What each client would write. A listed node that has forgotten gets the place that it had
+   * before the change begins; but a new node gets its place by the change, and no other.
    */
   private @Nullable FleetChange changeOf(FleetPlan plan, FleetRecord fleet, int node) {
     FleetChange change = plan.change(node);
@@ -448,8 +448,7 @@ public final class MembershipChange {
     int first = -1;
     for (int i = 0; i < nodes.size(); i++) {
       FleetRecord record = presentRecord(seen, i, joint);
-      boolean before =
-          first < 0 || former.get(i).self().compareTo(former.get(first).self()) < 0;
+      boolean before = first < 0 || former.get(i).self().compareTo(former.get(first).self()) < 0;
       first = record != null && before ? i : first;
     }
     int firstOfAll = first;

@@ -12,12 +12,16 @@ record DirectConnector(RedisClient client, RedisURI uri) implements DriverConnec
 
   @Override
   public CompletionStage<DriverConnection> connect() {
-    return made(client.connectAsync(StringCodec.UTF8, uri), DriverConnection::new);
+    return made(
+        CallersThread.keptClean(() -> client.connectAsync(StringCodec.UTF8, uri)),
+        DriverConnection::new);
   }
 
   @Override
   public CompletionStage<DriverHints> connectHints() {
-    return made(client.connectPubSubAsync(StringCodec.UTF8, uri), DriverHints::new);
+    return made(
+        CallersThread.keptClean(() -> client.connectPubSubAsync(StringCodec.UTF8, uri)),
+        DriverHints::new);
   }
 
   /** A connection in the protocol's form, or the failure in its words. */

@@ -187,8 +187,29 @@ record NodeStart(
         .publishOnScheduler(false)
         // Each request has a timeout of its own, which also gives up a dead connection.
         .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build())
-        .socketOptions(sockets.mutate().connectTimeout(connectTimeout).tcpNoDelay(true).build())
+        .socketOptions(like(sockets).connectTimeout(connectTimeout).tcpNoDelay(true).build())
         .build();
+  }
+
+  /** In older drivers their own copy keeps neither the times of the probes nor the user timeout. */
+  private static SocketOptions.Builder like(SocketOptions sockets) {
+    SocketOptions.Builder copy = sockets.mutate();
+    SocketOptions.KeepAliveOptions probes = sockets.getKeepAlive();
+    if (probes.isEnabled() && !isPlain(probes)) {
+      copy.keepAlive(probes);
+    }
+    if (sockets.isEnableTcpUserTimeout()) {
+      copy.tcpUserTimeout(sockets.getTcpUserTimeout());
+    }
+    return copy;
+  }
+
+  /** Whether the times are those that the driver leaves to the operating system. */
+  private static boolean isPlain(SocketOptions.KeepAliveOptions probes) {
+    SocketOptions.KeepAliveOptions plain = SocketOptions.KeepAliveOptions.builder().build();
+    return probes.getIdle().equals(plain.getIdle())
+        && probes.getInterval().equals(plain.getInterval())
+        && probes.getCount() == plain.getCount();
   }
 
   /** Called for each connection, so that renewed certificates are used. */

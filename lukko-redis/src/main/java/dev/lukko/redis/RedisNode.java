@@ -92,7 +92,11 @@ public final class RedisNode extends DriverNode {
     if (Thread.currentThread() instanceof FastThreadLocalThread) {
       end(); // it would wait for itself
     } else {
-      super.close();
+      CallersThread.keptClean(
+          () -> {
+            super.close();
+            return true;
+          });
     }
   }
 }

@@ -235,7 +235,8 @@ public final class RedisNodeBuilder {
    * @throws dev.lukko.LockException if the server cannot be reached; says why
    */
   public RedisProbe probe(String url) {
-    return start().probe(parse(url));
+    DriverAddress address = parse(url);
+    return CallersThread.keptClean(() -> start().probe(address));
   }
 
   private NodeStart start() {
@@ -256,6 +257,7 @@ public final class RedisNodeBuilder {
   }
 
   private Started<RedisNode> start(DriverAddress address, @Nullable RedisClient callers) {
-    return start().start(address, settings.nameOr(address.name()), callers);
+    return CallersThread.keptClean(
+        () -> start().start(address, settings.nameOr(address.name()), callers));
   }
 }

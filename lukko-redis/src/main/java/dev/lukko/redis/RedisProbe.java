@@ -135,10 +135,12 @@ public final class RedisProbe implements AutoCloseable {
 
   private static void shutdown(RedisClient client) {
     CompletableFuture<Void> ended =
-        client
-            .shutdownAsync()
-            .exceptionally(error -> null)
-            .thenCompose(done -> SharedResources.release());
+        CallersThread.keptClean(
+            () ->
+                client
+                    .shutdownAsync()
+                    .exceptionally(error -> null)
+                    .thenCompose(done -> SharedResources.release()));
     try {
       ended.get(CLOSE_MILLIS, TimeUnit.MILLISECONDS);
     } catch (InterruptedException stopped) {

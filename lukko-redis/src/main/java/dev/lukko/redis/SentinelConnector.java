@@ -92,7 +92,8 @@ final class SentinelConnector implements DriverConnector {
   private CompletableFuture<@Nullable Place> ask(RedisURI sentinel) {
     CompletableFuture<StatefulRedisSentinelConnection<String, String>> connecting;
     try {
-      connecting = client.connectSentinelAsync(StringCodec.UTF8, sentinel);
+      connecting =
+          CallersThread.keptClean(() -> client.connectSentinelAsync(StringCodec.UTF8, sentinel));
     } catch (RuntimeException e) { // the driver was shut down
       return CompletableFuture.failedFuture(e);
     }
