@@ -73,6 +73,7 @@ public final class OncePerTick implements AutoCloseable {
   private final @Nullable Duration keepHistory;
   private final Set<Outcome> rerunAfter;
   private final String runner;
+  private final String prefix;
 
   private OncePerTick(Builder builder) {
     locks = builder.locks;
@@ -85,6 +86,7 @@ public final class OncePerTick implements AutoCloseable {
     keepHistory = builder.keepHistory;
     rerunAfter = Set.copyOf(builder.rerunAfter);
     runner = builder.runner;
+    prefix = builder.prefix;
   }
 
   /** One with default settings. */
@@ -116,8 +118,9 @@ public final class OncePerTick implements AutoCloseable {
    * multiples of the period since 1970-01-01T00:00:00Z. If the latest one has had its run and the
    * next is nearer than {@link Builder#maxEarly} and a quarter of the period, it waits for that.
    *
-   * @param job the job's name, which is also the name that is locked, behind {@code job:}; 1 to 251
-   *     characters, no control characters
+   * @param name the job's name, which is also the name that is locked, behind {@code job:} and the
+   *     {@linkplain Builder#application application}; 1 to 251 characters with that, no control
+   *     characters
    * @param period the time between two ticks, 1 ms to 36500 days, in whole milliseconds
    * @param body the work; in this thread, under a lease that is extended while it runs
    * @throws X what the body threw; the run is in the history as failed, and its tick has had it
@@ -125,9 +128,10 @@ public final class OncePerTick implements AutoCloseable {
    * @throws RunNotRecordedException if the body returned, and the store could not be told
    * @throws dev.lukko.LockException if the lock or the store could not be reached: nothing was run
    */
-  public <X extends Throwable> Result run(String job, Duration period, LeaseAction<X> body)
+  public <X extends Throwable> Result run(String name, Duration period, LeaseAction<X> body)
       throws X {
-    LockRequest request = request(job);
+    String job = named(name);
+    LockRequest request = request(job, Duration.ZERO);
     if (period == null
         || period.compareTo(Duration.ofMillis(1)) < 0
         || period.compareTo(Builder.LONGEST) > 0
@@ -156,8 +160,9 @@ public final class OncePerTick implements AutoCloseable {
    * @throws X what the body threw
    * @throws dev.lukko.LeaseLostException as {@link #run(String, Duration, LeaseAction)} does
    */
-  public <X extends Throwable> Result run(String job, Instant tick, LeaseAction<X> body) throws X {
-    LockRequest request = request(job);
+  public <X extends Throwable> Result run(String name, Instant tick, LeaseAction<X> body) throws X {
+    String job = named(name);
+    LockRequest request = request(job, Duration.ZERO);
     if (tick == null || tick.isBefore(FIRST) || tick.isAfter(LAST)) {
       throw new IllegalArgumentException(
           "tick is " + tick + "; it must be from " + FIRST + " to " + LAST);
@@ -170,7 +175,7 @@ public final class OncePerTick implements AutoCloseable {
     if (limit < 1) {
       throw new IllegalArgumentException("limit is " + limit + "; it must be at least 1");
     }
-    return store.history(job, limit);
+    return store.history(named(job), limit);
   }
 
   @Override
@@ -178,20 +183,14 @@ public final class OncePerTick implements AutoCloseable {
     dueWait.close();
   }
 
-  private LockRequest request(String job) {
-    if (job == null || job.isEmpty() || job.length() > LockRequest.MAX_NAME_LENGTH - 4) {
+  /** The name of a job in the store, and behind {@code job:} the one that is locked. */
+  private String named(String job) {
+    int most = LockRequest.MAX_NAME_LENGTH - 4 - prefix.length();
+    if (job == null || job.isEmpty() || job.length() > most) {
       throw new IllegalArgumentException(
-          "job is \""
-              + job
-              + "\"; it must have 1 to "
-              + (LockRequest.MAX_NAME_LENGTH - 4)
-              + " characters");
+          "job is \"" + job + "\"; it must have 1 to " + most + " characters");
     }
-    return LockRequest.builder("job:" + job)
-        .ttl(ttl)
-        .maxWait(Duration.ZERO)
-        .autoExtend(true)
-        .build();
+    return prefix + job;
   }
 
   private <X extends Throwable> Result whenDue(
@@ -319,11 +318,28 @@ public final class OncePerTick implements AutoCloseable {
     private @Nullable Duration keepHistory = Duration.ofDays(90);
     private final Set<Outcome> rerunAfter = EnumSet.noneOf(Outcome.class);
     private String runner = ProcessName.get();
+    private String prefix = "";
     private @Nullable Scheduler scheduler;
 
     private Builder(LockClient locks, LastRunStore store) {
       this.locks = Objects.requireNonNull(locks, "locks");
       this.store = Objects.requireNonNull(store, "store");
+    }
+
+    /**
+     * Sets the application whose jobs these are. Two applications with one store have a job of the
+     * same name each, {@code billing/nightly} and {@code shop/nightly}; without this the second one
+     * finds that the tick has had its run. It must be the same in all replicas; none by default.
+     *
+     * @param name 1 to 100 characters, no slash
+     */
+    public Builder application(String name) {
+      if (name == null || name.isEmpty() || name.length() > 100 || name.contains("/")) {
+        throw new IllegalArgumentException(
+            "application is \"" + name + "\"; it must have 1 to 100 characters, and no slash");
+      }
+      prefix = name + "/";
+      return this;
     }
 
     /**

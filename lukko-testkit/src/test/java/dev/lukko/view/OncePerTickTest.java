@@ -84,6 +84,18 @@ class OncePerTickTest {
   }
 
   @Test
+  void twoApplicationsHaveAJobOfTheSameNameEach() {
+    OncePerTick billing = replica().application("billing").build();
+    OncePerTick shop = replica().application("shop").build();
+    assertThat(run(billing, tick)).isEqualTo(Result.RAN);
+    assertThat(run(shop, tick)).isEqualTo(Result.RAN);
+    assertThat(run(billing, tick)).isEqualTo(Result.ALREADY_RAN);
+    assertThat(runs).hasValue(2);
+    assertThat(billing.history("report", 1)).hasSize(1);
+    assertThat(store.history("shop/report", 1)).hasSize(1);
+  }
+
+  @Test
   void twoCopiesThatFireInTheSameSecondSendTheInvoiceOnce() throws Exception {
     int nights = 50;
     Instant lastNight = Instant.parse("2026-01-31T00:00:00Z");
@@ -486,6 +498,7 @@ class OncePerTickTest {
 
   @Test
   void badArgumentsAreRefusedByNameBeforeAnyRequest() {
+    assertRefused("application", () -> replica().application("a/b"));
     int requests = node.requests();
     OncePerTick once = replica().build();
     assertRefused("job", () -> once.run("", tick, lease -> {}));

@@ -34,6 +34,10 @@ record ServerFacts(
     boolean forgetful,
     List<String> warnings,
     String note) {
+  private static final String AFTER_RESTART =
+      "; as one of several nodes it is quarantined after every restart, as the only one it votes at"
+          + " once, unless its clients are strict";
+
 
   /**
    * Reads the reply to INFO.
@@ -127,8 +131,8 @@ record ServerFacts(
           ? ""
           : "its appendfsync is "
               + appendfsync
-              + ": a crash of its machine loses the latest locks, so that it must be quarantined"
-              + " after every restart";
+              + ": a crash of its machine loses the latest locks"
+              + AFTER_RESTART;
     }
     if (save == null) {
       return "it has no append-only file, and does not tell whether it makes snapshots: a restart"
@@ -136,8 +140,9 @@ record ServerFacts(
     }
     return save.isBlank()
         ? "it persists nothing (neither append-only file nor snapshots): a restart loses all locks"
-            + " and counters, so that it must be quarantined after every restart"
-        : "it persists by snapshots only: a restart loses the latest locks and counters, so that it"
-            + " must be quarantined after every restart";
+            + " and counters"
+            + AFTER_RESTART
+        : "it persists by snapshots only: a restart loses the latest locks and counters"
+            + AFTER_RESTART;
   }
 }

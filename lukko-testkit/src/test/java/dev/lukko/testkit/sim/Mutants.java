@@ -229,8 +229,10 @@ final class Mutants {
             FLEET,
             "known.values().stream().filter(it -> it.fits(absent)).toList();",
             "known.values().stream().filter(it -> it.records.size() == seats.length).toList();",
-            "} else if (fitting.isEmpty() && possible && absent < client.quorum()) {",
-            "} else if (fitting.isEmpty() && possible) {"),
+            "&& absent < client.quorum()"
+                + " && known.values().stream().noneMatch(it -> it.decidesElsewhere(it == formerly)))"
+                + " {",
+            ") {"),
         Mutant.of(
             "a client joins a smaller fleet while its own is out of reach",
             FLEET,
@@ -249,33 +251,12 @@ final class Mutants {
             "return !entry.seen().isEmpty() && !votesFromMillis.containsKey(entry.seen());",
             "return false;"),
         Mutant.of(
-            "a confirmation does not look at the record",
-            NODE,
-            "if (isOfAnotherEpoch(entry)) { return new NotVoting(statusFor(entry)); }"
-                + " List<MemorySlot> wanted = slotsOf(entry, ticker.nanoTime());",
-            "List<MemorySlot> wanted = slotsOf(entry, ticker.nanoTime());"),
-        Mutant.of(
-            "a change needs a majority of the present set alone",
-            TALLY,
-            "return yes >= quorum() && (next == null || next.won());",
-            "return yes >= quorum();"),
-        Mutant.of(
             "a change needs a majority of the next set alone",
             TALLY,
             "return yes >= quorum() && (next == null || next.won());",
             "return next == null ? yes >= quorum() : next.won();"),
         Mutant.of(
             "a change does not wait", CHANGE, "if (left > 0) {", "if (left > 2 * waitNanos) {"),
-        Mutant.of(
-            "a change waits for half the time",
-            CHANGE,
-            "long left = leftNanos + waitNanos - now;",
-            "long left = leftNanos + waitNanos / 2 - now;"),
-        Mutant.of(
-            "a change has no floor",
-            CHANGE,
-            "record.in(fleet.epoch() + 1, next, null, floor), FleetChange.AS_WRITTEN);",
-            "record.in(fleet.epoch() + 1, next, null, 0), FleetChange.AS_WRITTEN);"),
         Mutant.of(
             "entries never expire",
             SLOT,
@@ -287,7 +268,11 @@ final class Mutants {
             "holders.values().removeIf(held -> held.expiry - now <= 0);",
             "holders.values().removeIf(held -> held.expiry - now <= 10_000_000);"),
         // ---- clean-up
-        Mutant.of("no clean-up after a lost round", LOOP, "lost.abandon();", ""),
+        Mutant.of(
+            "no clean-up after a lost round",
+            LOOP,
+            "private void lose(GrantRound lost, Loss loss) { lost.abandon();",
+            "private void lose(GrantRound lost, Loss loss) {"),
         Mutant.of(
             "a cancelled call leaves its round behind",
             LOOP,
@@ -356,8 +341,8 @@ final class Mutants {
         Mutant.of(
             "repair after the end",
             EXTEND,
-            "if (hold.isEnded() || !hold.isValid()) { return; }",
-            ""),
+            "if (hold.isEnded() || !hold.isValid() || seen == null) {",
+            "if (seen == null) {"),
         Mutant.of(
             "repair without its last moment",
             NODE,
