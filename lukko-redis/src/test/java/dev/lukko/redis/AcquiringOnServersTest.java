@@ -74,7 +74,7 @@ class AcquiringOnServersTest {
     servers.pause(1, 2, 3, 4, 5);
     LockCall call = entryPoint.call(client, request(TTL, Duration.ZERO));
     assertThat(call.outcome()).isEqualTo(Outcome.UNREACHABLE);
-    assertThat(call.failure()).hasMessageContaining("no answer within 100 ms");
+    assertThat(call.failure()).hasMessageContaining("no answer ");
     // The servers run the grants when they wake; that nothing is left then is checked at the end.
   }
 
