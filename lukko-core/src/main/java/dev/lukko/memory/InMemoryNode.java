@@ -323,7 +323,7 @@ public final class InMemoryNode implements LockNode {
     }
     long now = ticker.nanoTime();
     MemorySlot slot = slots.computeIfAbsent(resource, name -> new MemorySlot(name, now));
-    slot.raise(Math.max(counter, slot.counter()), false);
+    slot.raise(counter, false);
     slot.granted(now);
   }
 
@@ -378,8 +378,8 @@ public final class InMemoryNode implements LockNode {
   /** Why it does not do what a request asks that was sent with something else than it has. */
   private NodeStatus statusFor(LockEntry entry) {
     NodeStatus status = statusNow();
-    String[] words = entry.seen().split(" ", 3);
-    NodeStatus inFleet = words.length < 3 ? status : status.in(words[0] + " " + words[1]);
+    String key = FleetRecord.keyOf(entry.seen());
+    NodeStatus inFleet = key.equals(entry.seen()) ? status : status.in(key);
     return inFleet.state() == NodeStatus.State.VOTING
         ? inFleet.with(NodeStatus.State.CHANGED, "", Duration.ZERO)
         : inFleet;

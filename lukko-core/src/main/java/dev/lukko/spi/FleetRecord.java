@@ -154,6 +154,12 @@ public record FleetRecord(
     return fleet + " " + size;
   }
 
+  /** Under which key a server keeps the record of which this was seen; all of it if it is none. */
+  public static String keyOf(String seen) {
+    int second = seen.indexOf(' ', seen.indexOf(' ') + 1);
+    return second < 0 ? seen : seen.substring(0, second);
+  }
+
   /** What a client has seen of it that must still be so when the server votes. */
   public String seen() {
     return ofAll() + self;

@@ -37,12 +37,6 @@ final class FleetTable {
    */
   record Kept(String identity, FleetMemory memory, long nextMillis) {}
 
-  /** The key of the record of which a client has seen this. */
-  static String keyOf(String seen) {
-    String[] words = seen.split(" ", 3);
-    return words.length < 3 ? seen : words[0] + " " + words[1];
-  }
-
   static Kept read(Session session) throws SQLException {
     return read(session, Statements.RECORDS);
   }
@@ -85,7 +79,7 @@ final class FleetTable {
       return null;
     }
     Kept kept = read(session);
-    String key = keyOf(entry.seen());
+    String key = FleetRecord.keyOf(entry.seen());
     NodeStatus status =
         NodeStatus.remembering(kept.identity(), List.of(), Set.of(), kept.memory()).in(key);
     boolean same =

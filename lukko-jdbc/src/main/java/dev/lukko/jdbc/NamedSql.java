@@ -1,5 +1,6 @@
 package dev.lukko.jdbc;
 
+import dev.lukko.spi.FleetRecord;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -56,7 +57,7 @@ final class NamedSql {
         case "ttl" -> statement.setLong(++index, values.ttlMicros());
         case "counter" -> statement.setLong(++index, values.counter());
         case "before" -> statement.setLong(++index, values.beforeMicros());
-        case "fleet" -> traits.setText(statement, ++index, FleetTable.keyOf(values.seen()));
+        case "fleet" -> traits.setText(statement, ++index, FleetRecord.keyOf(values.seen()));
         case "seen" -> traits.setText(statement, ++index, values.seen());
         case "run" -> traits.setText(statement, ++index, session.run());
         case "mark" -> statement.setLong(++index, LockRow.readersMark(values.counter()));

@@ -74,7 +74,8 @@ class AcquiringOnServersTest {
     servers.pause(1, 2, 3, 4, 5);
     LockCall call = entryPoint.call(client, request(TTL, Duration.ZERO));
     assertThat(call.outcome()).isEqualTo(Outcome.UNREACHABLE);
-    assertThat(call.failure()).hasMessageContaining("no answer ");
+    assertThat(call.failure().getMessage()) // Two timers of one instant come in either order.
+        .containsAnyOf("no answer within 100 ms", "no answer before the time of the call was over");
     // The servers run the grants when they wake; that nothing is left then is checked at the end.
   }
 

@@ -139,7 +139,7 @@ public final class ScriptedNode implements LockNode {
           ttl,
           proposal,
           keep,
-          fieldOf(seen));
+          FleetRecord.keyOf(seen));
     }
     List<String> keys = keys(entry);
     List<String> arguments = arguments(entry);
@@ -160,15 +160,9 @@ public final class ScriptedNode implements LockNode {
         array(arguments));
   }
 
-  /** Under which field a server keeps the record of which this was seen: its first two words. */
-  private static String fieldOf(String seen) {
-    int second = seen.indexOf(' ', seen.indexOf(' ') + 1);
-    return second < 0 ? seen : seen.substring(0, second);
-  }
-
   private BiFunction<String, Long, NodeStatus> statusOf(LockEntry entry) {
     String seen = entry.seen();
-    return (record, millis) -> link.statusOf(fieldOf(seen), seen, record, millis);
+    return (record, millis) -> link.statusOf(FleetRecord.keyOf(seen), seen, record, millis);
   }
 
   /** Whether the scripts have a short form for it. */
@@ -207,7 +201,7 @@ public final class ScriptedNode implements LockNode {
               ttl,
               keep,
               "", // for the record
-              fieldOf(seen));
+              FleetRecord.keyOf(seen));
     } else {
       List<String> arguments = arguments(entry);
       arguments.addAll(List.of(ttl, keep, "")); // the last for the record
