@@ -5,6 +5,7 @@ module dev.lukko.jedis {
   requires transitive redis.clients.jedis;
   requires org.apache.commons.pool2; // the driver's, which it cannot ask for itself, as the next
   requires org.slf4j;
+  requires jdk.net; // the times of keep-alive probes
   requires static org.jspecify;
 
   exports dev.lukko.jedis;

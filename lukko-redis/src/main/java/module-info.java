@@ -3,6 +3,7 @@ module dev.lukko.redis {
   requires transitive dev.lukko;
   requires transitive dev.lukko.redis.protocol;
   requires transitive lettuce.core;
+  requires jdk.net; // the times of keep-alive probes
   requires static org.jspecify;
   requires io.netty.buffer;
   requires io.netty.common;

@@ -154,7 +154,18 @@ class ModulePathTest {
             .formatted(body));
     Path classes = folder.resolve("classes");
     compile(path, sources, classes);
-    assertThat(run(path + File.pathSeparator + classes)).isEqualTo("true RELEASED");
+    String whole = path + File.pathSeparator + classes;
+    assertThat(run("--module-path", whole, "--module", "application/application.Main"))
+        .isEqualTo("true RELEASED");
+    // A class path asks the runtime for no module: one that was cut down may lack those of the JDK.
+    assertThat(
+            run(
+                "--limit-modules",
+                "java.se,jdk.unsupported",
+                "--class-path",
+                whole,
+                "application.Main"))
+        .isEqualTo("true RELEASED");
   }
 
   private static void write(Path file, String text) throws IOException {
@@ -204,15 +215,15 @@ class ModulePathTest {
     }
   }
 
-  private String run(String modulePath) throws IOException, InterruptedException {
+  private String run(String... options) throws IOException, InterruptedException {
     Path errors = folder.resolve("errors");
     Process child =
         new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--module-path",
-                modulePath,
-                "--module",
-                "application/application.Main")
+                Stream.concat(
+                        Stream.of(
+                            Path.of(System.getProperty("java.home"), "bin", "java").toString()),
+                        Stream.of(options))
+                    .toList())
             .redirectError(errors.toFile())
             .start();
     try (InputStream output = child.getInputStream()) {

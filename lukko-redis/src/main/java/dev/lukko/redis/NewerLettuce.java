@@ -32,11 +32,12 @@ final class NewerLettuce {
     }
   }
 
-  private static boolean has(String type) {
+  /** Whether the driver sees a type: its own, or one of a module of the runtime. */
+  static boolean has(String type) {
     try {
       Class.forName(type, false, RedisClient.class.getClassLoader());
       return true;
-    } catch (ClassNotFoundException older) {
+    } catch (ClassNotFoundException isMissing) {
       return false;
     }
   }

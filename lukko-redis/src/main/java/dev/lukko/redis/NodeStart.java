@@ -224,8 +224,15 @@ record NodeStart(
     }
   }
 
-  /** A link that is dead while nothing is asked is noticed after 8 s. */
+  /**
+   * A link that is dead while nothing is asked is noticed after 8 s. A runtime without the module
+   * that has the times of the probes leaves them to the operating system: newer versions of the
+   * driver do not connect when they are told times which they cannot set.
+   */
   private static SocketOptions keepAlive() {
+    if (!NewerLettuce.has("jdk.net.ExtendedSocketOptions")) {
+      return SocketOptions.builder().keepAlive(true).build();
+    }
     return SocketOptions.builder()
         .keepAlive(
             SocketOptions.KeepAliveOptions.builder()
