@@ -4,11 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.lang.ArchRule;
+import dev.lukko.architecture.ArchitectureRules;
 import dev.lukko.architecture.left.Left;
 import dev.lukko.architecture.right.Right;
+import dev.lukko.text.PrintableAddress;
+import dev.lukko.time.DaemonThreads;
+import java.net.MalformedURLException;
+import java.net.URI;
+import java.net.URL;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Set;
 import java.util.Timer;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -16,7 +23,10 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,6 +48,7 @@ class ArchitectureRulesTest {
         ThreadHeir.class,
         TimerMaker.class,
         PoolMaker.class,
+        PoolOfTheJdksThreads.class,
         CommonPool.class,
         TimedFuture.class,
         DefaultedFuture.class,
@@ -65,6 +76,15 @@ class ArchitectureRulesTest {
   }
 
   @Test
+  void poolThatIsGivenItsThreadsIsAllowed() {
+    assertThat(
+            violated(
+                ArchitectureRules.noClockOrThreadOutside("dev.lukko.time.."),
+                PoolOfOurThreads.class))
+        .isFalse();
+  }
+
+  @Test
   void dependencyOnAPackageThatIsNotListedIsRefused() {
     assertThat(violated(ArchitectureRules.mayKnow("dev.lukko.none", "dev.lukko"), Knower.class))
         .as("a class of another package is none of the rule's business")
@@ -84,7 +104,7 @@ class ArchitectureRulesTest {
 
   @Test
   void packagesThatKnowEachOtherAreRefused() {
-    assertThat(violated(ArchitectureTest.packagesAreFreeOfCycles, Left.class, Right.class))
+    assertThat(violated(ArchitectureRules.packagesAreFreeOfCycles(), Left.class, Right.class))
         .isTrue();
   }
 
@@ -110,12 +130,84 @@ class ArchitectureRulesTest {
         .isFalse();
   }
 
+  @Test
+  void dependencyOnAModuleThatIsNotListedIsRefused() {
+    assertThat(violated(ArchitectureRules.knowOnlyThePackages(Set.of("dev.lukko")), Knower.class))
+        .isTrue();
+    assertThat(
+            violated(
+                ArchitectureRules.knowOnlyThePackages(
+                    Set.of("dev.lukko", "dev.lukko.architecture.left")),
+                Knower.class))
+        .isFalse();
+  }
+
+  @Test
+  void packageWhereNothingIsSaidOfNullIsRefused() {
+    assertThat(violated(ArchitectureRules.packagesAreNullMarked(), Left.class)).isTrue();
+    assertThat(
+            ArchitectureRules.packagesAreNullMarked()
+                .evaluate(new ClassFileImporter().importPackages("dev.lukko.text"))
+                .hasViolation())
+        .isFalse();
+  }
+
+  @ParameterizedTest
+  @ValueSource(classes = {UriReader.class, UrlReader.class, ByReference.class})
+  void addressThatIsReadByOthersAndNotMadePrintableIsRefused(Class<?> offender) {
+    assertThat(violated(ArchitectureRules.addressesAreMadePrintable(), offender)).isTrue();
+  }
+
+  @Test
+  void addressThatIsReadByOthersAndMadePrintableIsAllowed() {
+    assertThat(violated(ArchitectureRules.addressesAreMadePrintable(), CarefulReader.class))
+        .isFalse();
+  }
+
+  @Test
+  void classThatPrintsIsRefused() {
+    assertThat(violated(ArchitectureRules.nothingIsPrinted(), Printer.class)).isTrue();
+    assertThat(violated(ArchitectureRules.nothingIsPrinted(), Knower.class)).isFalse();
+  }
+
   private static boolean violated(ArchRule rule, Class<?>... classes) {
     return rule.evaluate(new ClassFileImporter().importClasses(classes)).hasViolation();
   }
 
   static final class Knower {
     final Object known = new Left();
+  }
+
+  static final class UriReader {
+    URI read(String address) {
+      return URI.create(address);
+    }
+  }
+
+  static final class UrlReader {
+    URL read(String address) throws MalformedURLException {
+      return new URL(address);
+    }
+  }
+
+  static final class ByReference {
+    final Function<String, URI> read = URI::create;
+  }
+
+  static final class CarefulReader {
+    String hostOf(String address) {
+      try {
+        return URI.create(address).getHost();
+      } catch (IllegalArgumentException unreadable) {
+        return PrintableAddress.of(address);
+      }
+    }
+  }
+
+  static final class Printer {
+    void say() {
+      System.out.println("held");
+    }
   }
 
   static final class WallClock {
@@ -167,6 +259,19 @@ class ArchitectureRulesTest {
   static final class PoolMaker {
     ExecutorService make() {
       return Executors.newSingleThreadExecutor();
+    }
+  }
+
+  static final class PoolOfTheJdksThreads {
+    ExecutorService make() {
+      return new ThreadPoolExecutor(1, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>());
+    }
+  }
+
+  static final class PoolOfOurThreads {
+    ExecutorService make() {
+      return new ThreadPoolExecutor(
+          1, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), new DaemonThreads("lukko-test"));
     }
   }
 

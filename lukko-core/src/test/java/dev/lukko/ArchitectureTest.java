@@ -1,11 +1,12 @@
 package dev.lukko;
 
-import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import dev.lukko.architecture.ArchitectureRules;
 
 /**
  * The shape of the core: which package may know which, and where time and threads come in.
@@ -17,8 +18,7 @@ import com.tngtech.archunit.lang.ArchRule;
 class ArchitectureTest {
 
   @ArchTest
-  static final ArchRule packagesAreFreeOfCycles =
-      slices().matching("dev.(**)").should().beFreeOfCycles().allowEmptyShould(true);
+  static final ArchRule packagesAreFreeOfCycles = ArchitectureRules.packagesAreFreeOfCycles();
 
   @ArchTest
   static final ArchRule contractKnowsOnlyTime =
@@ -77,6 +77,22 @@ class ArchitectureTest {
 
   @ArchTest
   static final ArchRule timeKnowsNothing = ArchitectureRules.mayKnow(ArchitectureRules.TIME);
+
+  @ArchTest
+  static final ArchRule everyPackageHasARule =
+      classes()
+          .should()
+          .resideInAnyPackage(
+              ArchitectureRules.CONTRACT,
+              ArchitectureRules.SPI,
+              ArchitectureRules.LEASE,
+              ArchitectureRules.REDLOCK,
+              ArchitectureRules.RELEASE,
+              ArchitectureRules.MEMORY,
+              ArchitectureRules.FENCING,
+              ArchitectureRules.SCHEDULE,
+              ArchitectureRules.TEXT,
+              ArchitectureRules.TIME);
 
   @ArchTest
   static final ArchRule clocksAndThreadsComeInThroughTime =

@@ -1,6 +1,7 @@
 package dev.lukko.jdbc;
 
 import dev.lukko.jdbc.FenceSql.Contact;
+import dev.lukko.time.Ticker;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -45,14 +46,14 @@ final class H2FirstContact {
   }
 
   private static boolean paused(JdbcFence.Step step, long limitNanos) throws SQLException {
-    long start = System.nanoTime();
+    long start = Ticker.system().nanoTime();
     long pauseMillis = FIRST_PAUSE_MILLIS;
     while (true) {
       try {
         return step.run();
       } catch (SQLException busy) {
         if (!SqlStates.isLockTimeout(busy)
-            || System.nanoTime() - start >= limitNanos
+            || Ticker.system().nanoTime() - start >= limitNanos
             || Thread.currentThread().isInterrupted()) {
           throw busy;
         }

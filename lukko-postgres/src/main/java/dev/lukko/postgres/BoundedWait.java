@@ -1,5 +1,6 @@
 package dev.lukko.postgres;
 
+import dev.lukko.time.Ticker;
 import java.sql.SQLException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -55,11 +56,11 @@ final class BoundedWait {
   private static <T extends @Nullable Object> T throughInterrupts(Wait<T> wait, long nanos)
       throws ExecutionException, TimeoutException {
     boolean interrupted = false;
-    long end = System.nanoTime() + nanos;
+    long end = Ticker.system().nanoTime() + nanos;
     try {
       while (true) {
         try {
-          return wait.atMost(end - System.nanoTime());
+          return wait.atMost(end - Ticker.system().nanoTime());
         } catch (InterruptedException later) {
           interrupted = true;
         }

@@ -1,6 +1,7 @@
 package dev.lukko.postgres;
 
 import dev.lukko.time.Scheduler;
+import dev.lukko.time.Ticker;
 import java.time.Duration;
 
 /**
@@ -56,7 +57,7 @@ final class HangGuard {
   }
 
   private static long now() {
-    long now = System.nanoTime();
+    long now = Ticker.system().nanoTime();
     return now == IDLE ? now + 1 : now;
   }
 }

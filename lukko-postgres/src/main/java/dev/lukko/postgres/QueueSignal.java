@@ -1,6 +1,7 @@
 package dev.lukko.postgres;
 
 import dev.lukko.time.Scheduler;
+import dev.lukko.time.Ticker;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -65,12 +66,12 @@ final class QueueSignal {
   }
 
   boolean await(long maxNanos) throws InterruptedException {
-    long start = System.nanoTime();
+    long start = Ticker.system().nanoTime();
     long limit = Math.min(maxNanos, pollNanos);
     mutex.lockInterruptibly();
     try {
       while (!closed && heard.get() == empty.get()) {
-        long left = limit - (System.nanoTime() - start);
+        long left = limit - (Ticker.system().nanoTime() - start);
         if (left <= 0) {
           return maxNanos > pollNanos;
         }
@@ -85,7 +86,7 @@ final class QueueSignal {
 
   /** The caller has the mutex. */
   private void ensureListening() {
-    lastWaitAt = System.nanoTime();
+    lastWaitAt = Ticker.system().nanoTime();
     if (!running && !pooled) {
       running = true;
       scheduler.execute(this::run);
@@ -116,7 +117,7 @@ final class QueueSignal {
   private boolean isWanted() {
     mutex.lock();
     try {
-      return !closed && !pooled && System.nanoTime() - lastWaitAt < IDLE_NANOS;
+      return !closed && !pooled && Ticker.system().nanoTime() - lastWaitAt < IDLE_NANOS;
     } finally {
       mutex.unlock();
     }
@@ -125,8 +126,8 @@ final class QueueSignal {
   private void pause() {
     mutex.lock();
     try {
-      long end = System.nanoTime() + RETRY_NANOS;
-      for (long left = RETRY_NANOS; left > 0 && !closed; left = end - System.nanoTime()) {
+      long end = Ticker.system().nanoTime() + RETRY_NANOS;
+      for (long left = RETRY_NANOS; left > 0 && !closed; left = end - Ticker.system().nanoTime()) {
         changed.await(left, TimeUnit.NANOSECONDS);
       }
     } catch (InterruptedException interrupt) {
@@ -221,8 +222,8 @@ final class QueueSignal {
     try {
       closed = true;
       changed.signalAll();
-      long end = System.nanoTime() + CLOSE_NANOS;
-      for (long left = CLOSE_NANOS; running && left > 0; left = end - System.nanoTime()) {
+      long end = Ticker.system().nanoTime() + CLOSE_NANOS;
+      for (long left = CLOSE_NANOS; running && left > 0; left = end - Ticker.system().nanoTime()) {
         changed.await(left, TimeUnit.NANOSECONDS);
       }
     } catch (InterruptedException interrupt) {

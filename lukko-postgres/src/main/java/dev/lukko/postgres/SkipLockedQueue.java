@@ -2,6 +2,7 @@ package dev.lukko.postgres;
 
 import dev.lukko.LockException;
 import dev.lukko.time.Scheduler;
+import dev.lukko.time.Ticker;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -368,7 +369,7 @@ public final class SkipLockedQueue implements AutoCloseable {
     private boolean ordered;
     private boolean notify = true;
     private long slowScanNanos = 20_000_000;
-    private LongSupplier nanos = System::nanoTime;
+    private LongSupplier nanos = Ticker.system()::nanoTime;
 
     private Builder(DataSource dataSource, String name) {
       this.dataSource = Objects.requireNonNull(dataSource, "dataSource");

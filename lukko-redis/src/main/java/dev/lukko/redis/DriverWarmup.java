@@ -1,5 +1,6 @@
 package dev.lukko.redis;
 
+import dev.lukko.time.DaemonThreads;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -18,9 +19,7 @@ final class DriverWarmup {
 
   static void run() {
     try (ServerSocket refusing = new ServerSocket(0, 8, InetAddress.getLoopbackAddress())) {
-      Thread server = new Thread(() -> refuse(refusing), "lukko-warm-up");
-      server.setDaemon(true);
-      server.start();
+      new DaemonThreads("lukko-warm-up").newThread(() -> refuse(refusing)).start();
       RedisNode.builder()
           .connectTimeout(LONGEST)
           .probe("redis://127.0.0.1:" + refusing.getLocalPort())

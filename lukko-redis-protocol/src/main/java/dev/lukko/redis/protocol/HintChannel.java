@@ -2,6 +2,7 @@ package dev.lukko.redis.protocol;
 
 import static java.lang.System.Logger.Level.WARNING;
 
+import dev.lukko.time.Ticker;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
@@ -11,7 +12,7 @@ final class HintChannel {
 
   private final String name;
   private final List<Runnable> hints = new CopyOnWriteArrayList<>();
-  private volatile long unusedSinceNanos = System.nanoTime();
+  private volatile long unusedSinceNanos = Ticker.system().nanoTime();
   private boolean lingering;
   private volatile boolean inForce;
   private volatile boolean heardSinceAsking;
@@ -31,7 +32,7 @@ final class HintChannel {
   /** Removes a watcher; says whether it was the last one. */
   boolean remove(Runnable hint) {
     boolean last = hints.remove(hint) && hints.isEmpty();
-    unusedSinceNanos = System.nanoTime();
+    unusedSinceNanos = Ticker.system().nanoTime();
     return last;
   }
 
@@ -47,7 +48,7 @@ final class HintChannel {
   }
 
   boolean isUnusedFor(long nanos) {
-    return hints.isEmpty() && System.nanoTime() - unusedSinceNanos >= nanos;
+    return hints.isEmpty() && Ticker.system().nanoTime() - unusedSinceNanos >= nanos;
   }
 
   /** What is heard from now on may be about the entry that a grant is about to meet. */

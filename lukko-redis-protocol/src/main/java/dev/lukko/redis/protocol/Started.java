@@ -3,6 +3,7 @@ package dev.lukko.redis.protocol;
 import static java.lang.System.Logger.Level.WARNING;
 
 import dev.lukko.spi.LockNode;
+import dev.lukko.time.Ticker;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -46,10 +47,10 @@ public record Started<N extends LockNode>(
   /** Waits for all of them as {@link #await(Duration)} does, for no longer than for one. */
   public static <N extends LockNode> List<N> awaitAll(
       List<Started<N>> started, Duration connectTimeout) {
-    long deadlineNanos = System.nanoTime() + boundNanos(connectTimeout);
+    long deadlineNanos = Ticker.system().nanoTime() + boundNanos(connectTimeout);
     List<CompletableFuture<Void>> ready = started.stream().map(Started::ready).toList();
     for (int i = 0; i < ready.size(); i++) {
-      started.get(i).await(ready.get(i), deadlineNanos - System.nanoTime());
+      started.get(i).await(ready.get(i), deadlineNanos - Ticker.system().nanoTime());
     }
     return started.stream().map(Started::node).toList();
   }

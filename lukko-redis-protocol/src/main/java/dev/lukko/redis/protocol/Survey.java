@@ -1,7 +1,7 @@
 package dev.lukko.redis.protocol;
 
 import dev.lukko.spi.Failed;
-import java.time.Instant;
+import dev.lukko.time.Ticker;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
@@ -38,7 +38,10 @@ record Survey(
             done -> {
               ServerFacts facts =
                   ServerFacts.of(
-                      String.valueOf(info.join()), save.join(), appendfsync.join(), Instant.now());
+                      String.valueOf(info.join()),
+                      save.join(),
+                      appendfsync.join(),
+                      Ticker.system().wallInstant());
               String trouble = records.join().trouble() + time.join().trouble();
               Map<String, String> found = records.join().value();
               Long millis = time.join().value();
@@ -47,7 +50,7 @@ record Survey(
                   found == null || millis == null ? null : new TreeMap<>(found),
                   trouble,
                   millis == null ? 0 : millis,
-                  System.nanoTime());
+                  Ticker.system().nanoTime());
             });
   }
 

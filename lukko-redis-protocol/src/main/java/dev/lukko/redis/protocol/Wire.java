@@ -5,6 +5,7 @@ import dev.lukko.spi.FleetRecord;
 import dev.lukko.spi.Unknown;
 import dev.lukko.time.Scheduler;
 import dev.lukko.time.Scheduler.Timer;
+import dev.lukko.time.Ticker;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -35,7 +36,7 @@ public final class Wire {
   private final AtomicInteger outstanding = new AtomicInteger();
   private final AtomicInteger unsettled = new AtomicInteger();
   private volatile boolean disconnected;
-  private volatile long lastReplyNanos = System.nanoTime();
+  private volatile long lastReplyNanos = Ticker.system().nanoTime();
   private volatile long askedNanos;
   private volatile @Nullable Silence silence;
   private volatile @Nullable ServerFacts server;
@@ -49,7 +50,7 @@ public final class Wire {
   }
 
   /** Looks at the server at the other end; the first look also says whether it keeps records. */
-  public CompletableFuture<Survey> survey(String recordsKey, Duration timeout) {
+  CompletableFuture<Survey> survey(String recordsKey, Duration timeout) {
     CompletableFuture<Survey> result = new CompletableFuture<>();
     try {
       Timer expiry = startTimer(result, timeout);
@@ -113,7 +114,7 @@ public final class Wire {
     if (outstanding.get() == 0 || closing.get()) {
       return 0;
     }
-    long nowNanos = System.nanoTime();
+    long nowNanos = Ticker.system().nanoTime();
     return Math.max(1, Math.min(nowNanos - lastReplyNanos, nowNanos - askedNanos));
   }
 
@@ -223,7 +224,7 @@ public final class Wire {
       boolean withText,
       BiConsumer<@Nullable List<Object>, @Nullable Throwable> then) {
     if (outstanding.get() == 0) {
-      askedNanos = System.nanoTime();
+      askedNanos = Ticker.system().nanoTime();
     }
     outstanding.incrementAndGet();
     Silence watched = silence;
@@ -236,7 +237,7 @@ public final class Wire {
   private void ended(@Nullable Throwable error) {
     outstanding.decrementAndGet();
     if (Faults.isReply(error)) {
-      lastReplyNanos = System.nanoTime();
+      lastReplyNanos = Ticker.system().nanoTime();
     }
   }
 
@@ -257,7 +258,7 @@ public final class Wire {
   }
 
   private Timer startTimer(CompletableFuture<?> reply, Duration timeout) {
-    long startNanos = System.nanoTime();
+    long startNanos = Ticker.system().nanoTime();
     return timers.schedule(() -> expire(reply, startNanos, timeout), timeout.toNanos());
   }
 

@@ -1,4 +1,4 @@
-package dev.lukko;
+package dev.lukko.architecture;
 
 import static com.tngtech.archunit.base.DescribedPredicate.describe;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
@@ -7,6 +7,8 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideOutsid
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.members;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.GeneralCodingRules.NO_CLASSES_SHOULD_ACCESS_STANDARD_STREAMS;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
 import com.tngtech.archunit.core.domain.AccessTarget;
 import com.tngtech.archunit.core.domain.AccessTarget.CodeUnitAccessTarget;
@@ -26,25 +28,28 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ForkJoinPool;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.stream.Stream;
 
-/** The building blocks of {@link ArchitectureTest}. */
-final class ArchitectureRules {
+/**
+ * The building blocks of the architecture tests: that of the core, and that of {@code
+ * lukko-compat}, which looks at every module.
+ */
+public final class ArchitectureRules {
 
-  static final String CONTRACT = "dev.lukko";
-  static final String SPI = "dev.lukko.spi..";
-  static final String LEASE = "dev.lukko.lease..";
-  static final String REDLOCK = "dev.lukko.redlock..";
-  static final String RELEASE = "dev.lukko.release..";
-  static final String MEMORY = "dev.lukko.memory..";
-  static final String FENCING = "dev.lukko.fencing..";
-  static final String SCHEDULE = "dev.lukko.schedule..";
-  static final String TIME = "dev.lukko.time..";
+  public static final String CONTRACT = "dev.lukko";
+  public static final String SPI = "dev.lukko.spi..";
+  public static final String LEASE = "dev.lukko.lease..";
+  public static final String REDLOCK = "dev.lukko.redlock..";
+  public static final String RELEASE = "dev.lukko.release..";
+  public static final String MEMORY = "dev.lukko.memory..";
+  public static final String FENCING = "dev.lukko.fencing..";
+  public static final String SCHEDULE = "dev.lukko.schedule..";
+  public static final String TIME = "dev.lukko.time..";
 
   /** What every package may use: it knows nothing itself. */
-  static final String TEXT = "dev.lukko.text..";
+  public static final String TEXT = "dev.lukko.text..";
 
   /** Methods that read a clock of their own or block the thread, by the class that has them. */
   private static final Map<String, Set<String>> CLOCKS_AND_SLEEPS =
@@ -60,10 +65,22 @@ final class ArchitectureRules {
   private static final Set<String> TIMED_FUTURE_METHODS =
       Set.of("orTimeout", "completeOnTimeout", "delayedExecutor");
 
+  /** Who else takes an address apart, and repeats it in an error if it cannot be read. */
+  private static final Map<String, Set<String>> PARSERS_OF_ADDRESSES =
+      Map.of(
+          "java.net.URI", Set.of("create", "<init>"),
+          "java.net.URL", Set.of("<init>"),
+          "java.sql.DriverManager", Set.of("getConnection", "getDriver"),
+          "java.sql.Driver", Set.of("connect", "acceptsURL"),
+          "io.lettuce.core.RedisURI", Set.of("create"),
+          "redis.clients.jedis.HostAndPort", Set.of("from"),
+          "com.mongodb.ConnectionString", Set.of("<init>"),
+          "com.mongodb.client.MongoClients", Set.of("create"));
+
   private ArchitectureRules() {}
 
   /** The classes of {@code pkg} depend, inside Lukko, on {@code pkg} and {@code others} alone. */
-  static ArchRule mayKnow(String pkg, String... others) {
+  public static ArchRule mayKnow(String pkg, String... others) {
     return classes()
         .that()
         .resideInAPackage(pkg)
@@ -76,11 +93,63 @@ final class ArchitectureRules {
         .allowEmptyShould(true);
   }
 
+  /** The classes depend, inside Lukko, on these packages alone, each named as it is. */
+  public static ArchRule knowOnlyThePackages(Set<String> packages) {
+    return classes()
+        .should()
+        .onlyDependOnClassesThat(
+            resideOutsideOfPackages("dev.lukko..")
+                .or(
+                    describe(
+                        "reside in one of " + packages,
+                        known -> packages.contains(known.getPackageName()))))
+        .allowEmptyShould(true);
+  }
+
+  public static ArchRule packagesAreFreeOfCycles() {
+    return slices().matching("dev.(**)").should().beFreeOfCycles().allowEmptyShould(true);
+  }
+
+  /** Null is said in signatures, in every package. */
+  public static ArchRule packagesAreNullMarked() {
+    return classes()
+        .should(
+            ArchCondition.from(
+                describe(
+                    "reside in a package that is @NullMarked",
+                    each ->
+                        each.getPackage().isAnnotatedWith("org.jspecify.annotations.NullMarked"))))
+        .allowEmptyShould(true);
+  }
+
+  /**
+   * Who has an address taken apart by the JDK or a driver cleans what these say of it: their errors
+   * repeat the address, with the password.
+   */
+  public static ArchRule addressesAreMadePrintable() {
+    return classes()
+        .that(
+            describe(
+                "have an address read by somebody else",
+                each ->
+                    each.getAccessesFromSelf().stream()
+                        .anyMatch(ArchitectureRules::readsAnAddress)))
+        .should()
+        .dependOnClassesThat()
+        .haveFullyQualifiedName("dev.lukko.text.PrintableAddress")
+        .allowEmptyShould(true);
+  }
+
+  /** What a library has to say goes to a logger, an event or an error. */
+  public static ArchRule nothingIsPrinted() {
+    return NO_CLASSES_SHOULD_ACCESS_STANDARD_STREAMS.allowEmptyShould(true);
+  }
+
   /**
    * No class outside {@code pkg} reads a clock, sleeps, or starts a thread, be it by a call or by a
    * method reference: a simulation that cannot see a delay or a thread cannot replay it.
    */
-  static ArchRule noClockOrThreadOutside(String pkg) {
+  public static ArchRule noClockOrThreadOutside(String pkg) {
     return noClasses()
         .that()
         .resideOutsideOfPackage(pkg)
@@ -91,7 +160,7 @@ final class ArchitectureRules {
   }
 
   /** What a caller can call, a caller can also name: its parameters, result, exceptions, type. */
-  static ArchRule publicSignaturesNameOnlyPublicTypes() {
+  public static ArchRule publicSignaturesNameOnlyPublicTypes() {
     return members()
         .that(describe("callers can reach", ArchitectureRules::isReachable))
         .should(
@@ -118,9 +187,11 @@ final class ArchitectureRules {
     return Stream.concat(member.getAllInvolvedRawTypes().stream(), exceptions);
   }
 
+  /** The compiler sees to types of others, whose classes may not be at hand here. */
   private static boolean isVisible(JavaClass type) {
     JavaClass base = type.getBaseComponentType();
     return base.isPrimitive()
+        || !resideInAPackage("dev.lukko..").test(base)
         || (base.getModifiers().contains(JavaModifier.PUBLIC)
             && base.getEnclosingClass().map(ArchitectureRules::isVisible).orElse(true));
   }
@@ -136,18 +207,35 @@ final class ArchitectureRules {
         || isTimedOrPooledFuture(target);
   }
 
+  private static boolean readsAnAddress(JavaAccess<?> access) {
+    AccessTarget target = access.getTarget();
+    return PARSERS_OF_ADDRESSES.entrySet().stream()
+        .anyMatch(
+            parser ->
+                parser.getValue().contains(target.getName())
+                    && target.getOwner().isAssignableTo(parser.getKey()));
+  }
+
   private static boolean isSystemClock(AccessTarget target) {
     return target.getOwner().isEquivalentTo(Clock.class)
         && (target.getName().startsWith("system") || target.getName().startsWith("tick"));
   }
 
+  /** A class of Lukko's own that is one has called the constructor of the JDK's itself. */
   private static boolean isNewThread(AccessTarget target) {
     return target.getName().equals("<init>")
+        && !resideInAPackage("dev.lukko..").test(target.getOwner())
         && (target.getOwner().isAssignableTo(Thread.class)
             || target.getOwner().isAssignableTo(Timer.class)
-            || target.getOwner().isAssignableTo(ThreadPoolExecutor.class)
-            || target.getOwner().isAssignableTo(ScheduledThreadPoolExecutor.class)
-            || target.getOwner().isAssignableTo(ForkJoinPool.class));
+            || target.getOwner().isAssignableTo(ForkJoinPool.class)
+            || (target.getOwner().isAssignableTo(ThreadPoolExecutor.class)
+                && !takes(ThreadFactory.class, target)));
+  }
+
+  private static boolean takes(Class<?> type, AccessTarget target) {
+    return target instanceof CodeUnitAccessTarget method
+        && method.getRawParameterTypes().stream()
+            .anyMatch(parameter -> parameter.isEquivalentTo(type));
   }
 
   private static boolean isThreadSource(AccessTarget target) {
@@ -164,9 +252,6 @@ final class ArchitectureRules {
     if (TIMED_FUTURE_METHODS.contains(target.getName())) {
       return target.getOwner().isAssignableTo(CompletableFuture.class);
     }
-    return target.getName().endsWith("Async")
-        && target instanceof CodeUnitAccessTarget method
-        && method.getRawParameterTypes().stream()
-            .noneMatch(parameter -> parameter.isEquivalentTo(Executor.class));
+    return target.getName().endsWith("Async") && !takes(Executor.class, target);
   }
 }
