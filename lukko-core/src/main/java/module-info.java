@@ -11,6 +11,8 @@ module dev.lukko {
   exports dev.lukko.memory;
   exports dev.lukko.redlock;
   exports dev.lukko.release to
+      dev.lukko.jdbc,
+      dev.lukko.mongodb,
       dev.lukko.redis.protocol,
       dev.lukko.testkit;
   exports dev.lukko.schedule;
@@ -19,6 +21,7 @@ module dev.lukko {
       dev.lukko.cli,
       dev.lukko.jdbc,
       dev.lukko.jedis,
+      dev.lukko.mongodb,
       dev.lukko.postgres,
       dev.lukko.redis,
       dev.lukko.redis.protocol;

@@ -1,6 +1,8 @@
 package dev.lukko.jdbc;
 
-import dev.lukko.time.VirtualThreads;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  * socket; so virtual threads, and those that are interrupted already, leave it to the workers.
  */
 final class Callers {
+  private static final @Nullable MethodHandle IS_VIRTUAL = isVirtual();
+
   private final Sessions sessions;
   private final Pace pace;
 
@@ -35,6 +39,20 @@ final class Callers {
   }
 
   private static boolean fits(Thread thread) {
-    return !thread.isInterrupted() && !VirtualThreads.isVirtual(thread);
+    try {
+      return !thread.isInterrupted()
+          && (IS_VIRTUAL == null || !(boolean) IS_VIRTUAL.invokeExact(thread));
+    } catch (Throwable impossible) {
+      throw new IllegalStateException(impossible);
+    }
+  }
+
+  private static @Nullable MethodHandle isVirtual() {
+    try {
+      return MethodHandles.publicLookup()
+          .findVirtual(Thread.class, "isVirtual", MethodType.methodType(boolean.class));
+    } catch (ReflectiveOperationException beforeJava21) {
+      return null;
+    }
   }
 }

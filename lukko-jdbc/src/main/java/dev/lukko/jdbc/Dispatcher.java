@@ -1,5 +1,6 @@
 package dev.lukko.jdbc;
 
+import dev.lukko.release.OwnerLanes;
 import dev.lukko.spi.Failed;
 import dev.lukko.spi.NodeFault;
 import dev.lukko.spi.Unknown;
@@ -43,7 +44,7 @@ final class Dispatcher {
   private final ThreadPoolExecutor workers;
   private final Attempts attempts;
   private final Callers callers;
-  private final OwnerLanes lanes = new OwnerLanes();
+  private final OwnerLanes<Request<?>> lanes = new OwnerLanes<>(Request::owner);
   private final Set<Request<?>> inFlight = ConcurrentHashMap.newKeySet();
   private final AtomicInteger load = new AtomicInteger();
   private final AtomicBoolean sweeping = new AtomicBoolean();

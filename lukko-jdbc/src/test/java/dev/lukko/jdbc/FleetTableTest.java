@@ -45,6 +45,15 @@ class FleetTableTest {
     open.forEach(JdbcNode::close);
   }
 
+  private static TestDatabase database(Dialect dialect) {
+    return switch (dialect) {
+      case POSTGRES -> Databases.postgres();
+      case MYSQL -> Databases.mariaDb();
+      case H2 -> Databases.h2();
+      case SQLITE -> Databases.sqlite();
+    };
+  }
+
   private JdbcNode node(TestDatabase database) {
     JdbcNode node = database.node().name("n").requestTimeout(Duration.ofSeconds(30)).build();
     open.add(node);
@@ -92,7 +101,7 @@ class FleetTableTest {
   @ParameterizedTest
   @EnumSource
   void requestsAreRunAtTheRecordThatWasSeen_andNotAtAnotherEpoch(Dialect dialect) {
-    TestDatabase database = Databases.of(dialect);
+    TestDatabase database = database(dialect);
     JdbcNode node = node(database);
     FleetRecord record = found(node, 0);
     String now = record.seen();
@@ -124,7 +133,7 @@ class FleetTableTest {
   @ParameterizedTest
   @EnumSource
   void quarantinedNodeGrantsNothing_andProlongsWhatItHas(Dialect dialect) {
-    JdbcNode node = node(Databases.of(dialect));
+    JdbcNode node = node(database(dialect));
     FleetRecord record = found(node, 0);
     LockEntry held = entry("a", "r").seen(record.seen());
     assertThat(grant(node, held)).isEqualTo(new Granted(1));
@@ -143,7 +152,7 @@ class FleetTableTest {
   @ParameterizedTest
   @EnumSource
   void ofTwoChangesThatWereDecidedOnOneLookTheFirstIsMade(Dialect dialect) {
-    TestDatabase database = Databases.of(dialect);
+    TestDatabase database = database(dialect);
     JdbcNode node = node(database);
     JdbcNode other = node(database);
     NodeStatus seen = status(node);
@@ -197,7 +206,7 @@ class FleetTableTest {
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
   void recordIsNotReplacedWhileARequestThatRestsOnItWaitsForItsRow(Dialect dialect)
       throws Exception {
-    TestDatabase database = Databases.of(dialect);
+    TestDatabase database = database(dialect);
     JdbcNode node = node(database);
     JdbcNode other = node(database);
     FleetRecord record = found(node, 0);
@@ -241,7 +250,7 @@ class FleetTableTest {
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
   void requestThatMeetsAChangeUnderWayWaitsForIt_andRestsOnTheNewRecord(Dialect dialect)
       throws Exception {
-    TestDatabase database = Databases.of(dialect);
+    TestDatabase database = database(dialect);
     JdbcNode node = node(database);
     FleetRecord record = found(node, 0);
     FleetRecord next = record.next(record.members());

@@ -60,7 +60,7 @@ class InCallerFaultsTest {
 
   private void open(Dialect dialect, Duration nodeTimeout, Duration requestTimeout)
       throws Exception {
-    database = Databases.of(dialect);
+    database = dialect == Dialect.POSTGRES ? Databases.postgres() : Databases.mariaDb();
     database.createRow("r");
     String direct;
     try (Connection connection = database.source().getConnection()) {

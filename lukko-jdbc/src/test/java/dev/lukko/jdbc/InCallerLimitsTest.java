@@ -57,7 +57,7 @@ class InCallerLimitsTest {
   }
 
   private void open(Dialect dialect, int connections) {
-    database = Databases.of(dialect);
+    database = dialect == Dialect.POSTGRES ? Databases.postgres() : Databases.mariaDb();
     database.createRow("r");
     node =
         JdbcNode.builder(meddled(database.source()))

@@ -50,7 +50,13 @@ class InCallerTest {
   private LockClient client;
 
   private void open(Dialect dialect, Ticker ticker, int connections) {
-    database = Databases.of(dialect);
+    database =
+        switch (dialect) {
+          case POSTGRES -> Databases.postgres();
+          case MYSQL -> Databases.mariaDb();
+          case H2 -> Databases.h2();
+          case SQLITE -> Databases.sqlite();
+        };
     database.createRow("r");
     source = new ScriptedSource(database.source());
     node =

@@ -1,7 +1,9 @@
 package dev.lukko.postgres;
 
 import dev.lukko.time.Scheduler;
-import dev.lukko.time.VirtualThreads;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.time.Duration;
@@ -15,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  * callback thread while they wait. Platform threads call directly.
  */
 final class PlatformCalls {
+  private static final @Nullable MethodHandle IS_VIRTUAL = isVirtual();
+
   private final Scheduler scheduler;
   private final long limitNanos;
 
@@ -29,7 +33,7 @@ final class PlatformCalls {
   }
 
   <T extends @Nullable Object> T run(AdvisorySession.Work<T> work) throws SQLException {
-    if (!VirtualThreads.isVirtual(Thread.currentThread())) {
+    if (!currentThreadIsVirtual()) {
       return work.run();
     }
     CompletableFuture<T> result = new CompletableFuture<>();
@@ -45,6 +49,23 @@ final class PlatformCalls {
       return BoundedWait.result(result, limitNanos); // The timeouts of the connection end it first.
     } catch (TimeoutException dropped) {
       throw new SQLTimeoutException("the statement was never run", "08003", dropped);
+    }
+  }
+
+  private static boolean currentThreadIsVirtual() {
+    try {
+      return IS_VIRTUAL != null && (boolean) IS_VIRTUAL.invokeExact(Thread.currentThread());
+    } catch (Throwable impossible) {
+      throw new IllegalStateException(impossible);
+    }
+  }
+
+  private static @Nullable MethodHandle isVirtual() {
+    try {
+      return MethodHandles.publicLookup()
+          .findVirtual(Thread.class, "isVirtual", MethodType.methodType(boolean.class));
+    } catch (ReflectiveOperationException beforeJava21) {
+      return null;
     }
   }
 }

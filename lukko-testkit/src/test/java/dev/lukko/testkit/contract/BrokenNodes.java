@@ -43,83 +43,92 @@ final class BrokenNodes {
   }
 
   /** Deletes the entry, whoever has it. */
-  static class ReleasesWithoutComparing extends DefectContract {
+  static class ReleasesWithoutComparing extends LockNodeContract {
     private final Map<String, LockEntry> holders = new ConcurrentHashMap<>();
 
     @Override
-    LockNode broken(LockNode memory) {
-      return new ForwardingNode(memory) {
-        @Override
-        public CompletionStage<GrantReply> grant(GrantRequest request) {
-          CompletionStage<GrantReply> reply = node().grant(request);
-          if (now(reply) instanceof Granted) {
-            LockEntry entry = request.entry();
-            entry.resources().forEach(each -> holders.put(each, entry));
-          }
-          return reply;
-        }
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<GrantReply> grant(GrantRequest request) {
+                  CompletionStage<GrantReply> reply = node().grant(request);
+                  if (now(reply) instanceof Granted) {
+                    LockEntry entry = request.entry();
+                    entry.resources().forEach(each -> holders.put(each, entry));
+                  }
+                  return reply;
+                }
 
-        @Override
-        public CompletionStage<ReleaseReply> release(LockEntry entry) {
-          return node().release(holders.getOrDefault(entry.resources().get(0), entry));
-        }
-      };
+                @Override
+                public CompletionStage<ReleaseReply> release(LockEntry entry) {
+                  return node().release(holders.getOrDefault(entry.resources().get(0), entry));
+                }
+              });
     }
   }
 
   /** Says that several resources were held if one of them was. */
-  static class ReleasesWhatIsLeft extends DefectContract {
+  static class ReleasesWhatIsLeft extends LockNodeContract {
     @Override
-    LockNode broken(LockNode memory) {
-      return new ForwardingNode(memory) {
-        @Override
-        public CompletionStage<ReleaseReply> release(LockEntry entry) {
-          boolean held = false;
-          for (String name : entry.resources()) {
-            LockEntry one = new LockEntry(List.of(name), entry.owner(), entry.shared());
-            held |= now(node().release(one)) instanceof ReleaseReply.Released;
-          }
-          return CompletableFuture.completedFuture(
-              held ? new ReleaseReply.Released() : new ReleaseReply.NotHeld());
-        }
-      };
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<ReleaseReply> release(LockEntry entry) {
+                  boolean held = false;
+                  for (String name : entry.resources()) {
+                    LockEntry one = new LockEntry(List.of(name), entry.owner(), entry.shared());
+                    held |= now(node().release(one)) instanceof ReleaseReply.Released;
+                  }
+                  return CompletableFuture.completedFuture(
+                      held ? new ReleaseReply.Released() : new ReleaseReply.NotHeld());
+                }
+              });
     }
   }
 
   /** Writes the entry anew, there or not. */
-  static class CreatesByExtending extends DefectContract {
+  static class CreatesByExtending extends LockNodeContract {
     @Override
-    LockNode broken(LockNode memory) {
-      return new ForwardingNode(memory) {
-        @Override
-        public CompletionStage<ExtendReply> extend(LockEntry entry, long ttlMillis) {
-          return node().repair(entry, ttlMillis, 1, Long.MAX_VALUE);
-        }
-      };
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<ExtendReply> extend(LockEntry entry, long ttlMillis) {
+                  return node().repair(entry, ttlMillis, 1, Long.MAX_VALUE);
+                }
+              });
     }
   }
 
   /** Answers with what was proposed, whatever the counter is. */
-  static class TakesAnyProposal extends DefectContract {
+  static class TakesAnyProposal extends LockNodeContract {
     @Override
-    LockNode broken(LockNode memory) {
-      return new ForwardingNode(memory) {
-        @Override
-        public CompletionStage<GrantReply> grant(GrantRequest request) {
-          return node()
-              .grant(request)
-              .thenApply(
-                  reply -> reply instanceof Granted ? new Granted(request.proposal()) : reply);
-        }
-      };
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<GrantReply> grant(GrantRequest request) {
+                  return node()
+                      .grant(request)
+                      .thenApply(
+                          reply ->
+                              reply instanceof Granted ? new Granted(request.proposal()) : reply);
+                }
+              });
     }
   }
 
   /** Knows an owner by its first characters. */
-  static class ComparesPrefixes extends DefectContract {
+  static class ComparesPrefixes extends LockNodeContract {
     @Override
-    LockNode broken(LockNode memory) {
-      return new OwnerMangler(memory, owner -> cut(owner));
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(memory -> new OwnerMangler(memory, owner -> cut(owner)));
     }
 
     private static String cut(String owner) {
@@ -128,10 +137,12 @@ final class BrokenNodes {
   }
 
   /** Compares owners as many databases compare texts by default. */
-  static class IgnoresCaseAndTrailingBlanks extends DefectContract {
+  static class IgnoresCaseAndTrailingBlanks extends LockNodeContract {
     @Override
-    LockNode broken(LockNode memory) {
-      return new OwnerMangler(memory, owner -> owner.stripTrailing().toLowerCase(Locale.ROOT));
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new OwnerMangler(memory, owner -> owner.stripTrailing().toLowerCase(Locale.ROOT)));
     }
   }
 
@@ -176,101 +187,112 @@ final class BrokenNodes {
   }
 
   /** Raises the counter, whoever holds. */
-  static class ConfirmsForAnybody extends DefectContract {
+  static class ConfirmsForAnybody extends LockNodeContract {
     private final Map<String, LockEntry> holders = new ConcurrentHashMap<>();
 
     @Override
-    LockNode broken(LockNode memory) {
-      return new ForwardingNode(memory) {
-        @Override
-        public CompletionStage<GrantReply> grant(GrantRequest request) {
-          CompletionStage<GrantReply> reply = node().grant(request);
-          if (now(reply) instanceof Granted) {
-            holders.put(request.entry().resources().get(0), request.entry());
-          }
-          return reply;
-        }
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<GrantReply> grant(GrantRequest request) {
+                  CompletionStage<GrantReply> reply = node().grant(request);
+                  if (now(reply) instanceof Granted) {
+                    holders.put(request.entry().resources().get(0), request.entry());
+                  }
+                  return reply;
+                }
 
-        @Override
-        public CompletionStage<ConfirmReply> confirm(LockEntry entry, long counter) {
-          LockEntry holder = holders.getOrDefault(entry.resources().get(0), entry);
-          return node().confirm(holder, counter);
-        }
-      };
+                @Override
+                public CompletionStage<ConfirmReply> confirm(LockEntry entry, long counter) {
+                  LockEntry holder = holders.getOrDefault(entry.resources().get(0), entry);
+                  return node().confirm(holder, counter);
+                }
+              });
     }
   }
 
   /** Says yes to a number that the counter has reached already. */
-  static class ConfirmsAnyNumber extends DefectContract {
+  static class ConfirmsAnyNumber extends LockNodeContract {
     @Override
-    LockNode broken(LockNode memory) {
-      return new ForwardingNode(memory) {
-        @Override
-        public CompletionStage<ConfirmReply> confirm(LockEntry entry, long counter) {
-          return node()
-              .confirm(entry, counter)
-              .thenApply(
-                  reply ->
-                      reply instanceof ConfirmReply.Higher && counter > 1
-                          ? new ConfirmReply.Confirmed()
-                          : reply);
-        }
-      };
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<ConfirmReply> confirm(LockEntry entry, long counter) {
+                  return node()
+                      .confirm(entry, counter)
+                      .thenApply(
+                          reply ->
+                              reply instanceof ConfirmReply.Higher && counter > 1
+                                  ? new ConfirmReply.Confirmed()
+                                  : reply);
+                }
+              });
     }
   }
 
   /** A repeated request counts as a new one. */
-  static class RaisesForARepeatedRequest extends DefectContract {
+  static class RaisesForARepeatedRequest extends LockNodeContract {
     @Override
-    LockNode broken(LockNode memory) {
-      return new ForwardingNode(memory) {
-        @Override
-        public CompletionStage<GrantReply> grant(GrantRequest request) {
-          LockEntry entry = request.entry();
-          if (now(node().confirm(entry, 1)) instanceof ConfirmReply.Higher higher) {
-            long next = Math.max(request.proposal(), higher.counter() + 1);
-            now(node().confirm(entry, next));
-            return CompletableFuture.completedFuture(new Granted(next));
-          }
-          return node().grant(request);
-        }
-      };
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<GrantReply> grant(GrantRequest request) {
+                  LockEntry entry = request.entry();
+                  if (now(node().confirm(entry, 1)) instanceof ConfirmReply.Higher higher) {
+                    long next = Math.max(request.proposal(), higher.counter() + 1);
+                    now(node().confirm(entry, next));
+                    return CompletableFuture.completedFuture(new Granted(next));
+                  }
+                  return node().grant(request);
+                }
+              });
     }
   }
 
   /** A repeated request prolongs the entry. */
-  static class ProlongsForARepeatedRequest extends DefectContract {
+  static class ProlongsForARepeatedRequest extends LockNodeContract {
     @Override
-    LockNode broken(LockNode memory) {
-      return new ForwardingNode(memory) {
-        @Override
-        public CompletionStage<GrantReply> grant(GrantRequest request) {
-          now(node().extend(request.entry(), request.ttlMillis()));
-          return node().grant(request);
-        }
-      };
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<GrantReply> grant(GrantRequest request) {
+                  now(node().extend(request.entry(), request.ttlMillis()));
+                  return node().grant(request);
+                }
+              });
     }
   }
 
   /** Takes several resources one after the other, and keeps those before the first refusal. */
-  static class TakesSeveralOneByOne extends DefectContract {
+  static class TakesSeveralOneByOne extends LockNodeContract {
     @Override
-    LockNode broken(LockNode memory) {
-      return new ForwardingNode(memory) {
-        @Override
-        public CompletionStage<GrantReply> grant(GrantRequest request) {
-          LockEntry entry = request.entry();
-          GrantReply last = null;
-          for (String name : entry.resources()) {
-            LockEntry one = new LockEntry(List.of(name), entry.owner(), false, entry.seen());
-            last = now(node().grant(with(request, entry.shared() ? entry : one)));
-            if (last instanceof Refused) {
-              break;
-            }
-          }
-          return CompletableFuture.completedFuture(last);
-        }
-      };
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<GrantReply> grant(GrantRequest request) {
+                  LockEntry entry = request.entry();
+                  GrantReply last = null;
+                  for (String name : entry.resources()) {
+                    LockEntry one =
+                        new LockEntry(List.of(name), entry.owner(), false, entry.seen());
+                    last = now(node().grant(with(request, entry.shared() ? entry : one)));
+                    if (last instanceof Refused) {
+                      break;
+                    }
+                  }
+                  return CompletableFuture.completedFuture(last);
+                }
+              });
     }
   }
 
@@ -326,37 +348,39 @@ final class BrokenNodes {
   }
 
   /** Grants what another holds. */
-  static class GrantsWhatAnotherHolds extends DefectContract {
+  static class GrantsWhatAnotherHolds extends LockNodeContract {
     @Override
-    LockNode broken(LockNode memory) {
-      return new ForwardingNode(memory) {
-        @Override
-        public CompletionStage<GrantReply> grant(GrantRequest request) {
-          return node()
-              .grant(request)
-              .thenApply(
-                  reply ->
-                      reply instanceof Refused refused
-                          ? new Granted(refused.counter() + 1)
-                          : reply);
-        }
-      };
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<GrantReply> grant(GrantRequest request) {
+                  return node()
+                      .grant(request)
+                      .thenApply(
+                          reply ->
+                              reply instanceof Refused refused
+                                  ? new Granted(refused.counter() + 1)
+                                  : reply);
+                }
+              });
     }
   }
 
   /** Lets readers in while a writer holds. */
-  static class LetsReadersPassWriters extends DefectContract {
+  static class LetsReadersPassWriters extends LockNodeContract {
     @Override
-    LockNode broken(LockNode memory) {
-      return new Passing(memory, true);
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(memory -> new Passing(memory, true));
     }
   }
 
   /** Lets a writer in while readers hold. */
-  static class LetsWritersPassReaders extends DefectContract {
+  static class LetsWritersPassReaders extends LockNodeContract {
     @Override
-    LockNode broken(LockNode memory) {
-      return new Passing(memory, false);
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(memory -> new Passing(memory, false));
     }
   }
 
@@ -383,96 +407,108 @@ final class BrokenNodes {
   }
 
   /** Extends the entry, whoever has it. */
-  static class ExtendsForAnybody extends DefectContract {
+  static class ExtendsForAnybody extends LockNodeContract {
     @Override
-    LockNode broken(LockNode memory) {
-      return new KnowsHolders(memory) {
-        @Override
-        public CompletionStage<ExtendReply> extend(LockEntry entry, long ttlMillis) {
-          return node().extend(holderInPlaceOf(entry), ttlMillis);
-        }
-      };
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new KnowsHolders(memory) {
+                @Override
+                public CompletionStage<ExtendReply> extend(LockEntry entry, long ttlMillis) {
+                  return node().extend(holderInPlaceOf(entry), ttlMillis);
+                }
+              });
     }
   }
 
   /** Puts an entry back in the place of another one. */
-  static class RepairsWhatAnotherHolds extends DefectContract {
+  static class RepairsWhatAnotherHolds extends LockNodeContract {
     @Override
-    LockNode broken(LockNode memory) {
-      return new KnowsHolders(memory) {
-        @Override
-        public CompletionStage<ExtendReply> repair(
-            LockEntry entry, long ttlMillis, long counter, long lastMillis) {
-          now(node().release(holderInPlaceOf(entry)));
-          return node().repair(entry, ttlMillis, counter, lastMillis);
-        }
-      };
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new KnowsHolders(memory) {
+                @Override
+                public CompletionStage<ExtendReply> repair(
+                    LockEntry entry, long ttlMillis, long counter, long lastMillis) {
+                  now(node().release(holderInPlaceOf(entry)));
+                  return node().repair(entry, ttlMillis, counter, lastMillis);
+                }
+              });
     }
   }
 
   /** Puts an entry back however long the request was on its way. */
-  static class RepairsAtAnyTime extends DefectContract {
+  static class RepairsAtAnyTime extends LockNodeContract {
     @Override
-    LockNode broken(LockNode memory) {
-      return new ForwardingNode(memory) {
-        @Override
-        public CompletionStage<ExtendReply> repair(
-            LockEntry entry, long ttlMillis, long counter, long lastMillis) {
-          return node().repair(entry, ttlMillis, counter, Long.MAX_VALUE);
-        }
-      };
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<ExtendReply> repair(
+                    LockEntry entry, long ttlMillis, long counter, long lastMillis) {
+                  return node().repair(entry, ttlMillis, counter, Long.MAX_VALUE);
+                }
+              });
     }
   }
 
   /** Says that an entry is missing, and not when it looked. */
-  static class TellsNoTime extends DefectContract {
+  static class TellsNoTime extends LockNodeContract {
     @Override
-    LockNode broken(LockNode memory) {
-      return new ForwardingNode(memory) {
-        @Override
-        public CompletionStage<ExtendReply> extend(LockEntry entry, long ttlMillis) {
-          return node()
-              .extend(entry, ttlMillis)
-              .thenApply(
-                  reply ->
-                      reply instanceof ExtendReply.Missing
-                          ? new ExtendReply.Missing(Long.MIN_VALUE / 2)
-                          : reply);
-        }
-      };
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<ExtendReply> extend(LockEntry entry, long ttlMillis) {
+                  return node()
+                      .extend(entry, ttlMillis)
+                      .thenApply(
+                          reply ->
+                              reply instanceof ExtendReply.Missing
+                                  ? new ExtendReply.Missing(Long.MIN_VALUE / 2)
+                                  : reply);
+                }
+              });
     }
   }
 
   /** Puts an entry back and leaves the counter behind its token. */
-  static class RepairsWithoutRaising extends DefectContract {
+  static class RepairsWithoutRaising extends LockNodeContract {
     @Override
-    LockNode broken(LockNode memory) {
-      return new ForwardingNode(memory) {
-        @Override
-        public CompletionStage<ExtendReply> repair(
-            LockEntry entry, long ttlMillis, long counter, long lastMillis) {
-          return node().repair(entry, ttlMillis, 1, lastMillis);
-        }
-      };
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<ExtendReply> repair(
+                    LockEntry entry, long ttlMillis, long counter, long lastMillis) {
+                  return node().repair(entry, ttlMillis, 1, lastMillis);
+                }
+              });
     }
   }
 
   /** Ends entries before their time. */
-  static class EndsEntriesEarly extends DefectContract {
+  static class EndsEntriesEarly extends LockNodeContract {
     @Override
-    LockNode broken(LockNode memory) {
-      return new ForwardingNode(memory) {
-        @Override
-        public CompletionStage<GrantReply> grant(GrantRequest request) {
-          return node()
-              .grant(
-                  new GrantRequest(
-                      request.entry(),
-                      Math.max(1, request.ttlMillis() / 2),
-                      request.proposal(),
-                      request.ticket()));
-        }
-      };
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<GrantReply> grant(GrantRequest request) {
+                  return node()
+                      .grant(
+                          new GrantRequest(
+                              request.entry(),
+                              Math.max(1, request.ttlMillis() / 2),
+                              request.proposal(),
+                              request.ticket()));
+                }
+              });
     }
   }
 
@@ -511,54 +547,61 @@ final class BrokenNodes {
   }
 
   /** Votes though it has forgotten everything. */
-  static class VotesAfterForgetting extends DefectContract {
+  static class VotesAfterForgetting extends LockNodeContract {
     @Override
-    LockNode broken(LockNode memory) {
-      return new ForwardingNode(memory) {
-        @Override
-        public CompletionStage<GrantReply> grant(GrantRequest request) {
-          SoleFleet.admit(node());
-          return SoleFleet.grant(node(), request);
-        }
-      };
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<GrantReply> grant(GrantRequest request) {
+                  SoleFleet.admit(node());
+                  return SoleFleet.grant(node(), request);
+                }
+              });
     }
   }
 
   /** Serves whoever comes first. */
-  static class IgnoresTheLine extends DefectContract {
+  static class IgnoresTheLine extends LockNodeContract {
     @Override
-    LockNode broken(LockNode memory) {
-      return new ForwardingNode(memory) {
-        @Override
-        public CompletionStage<GrantReply> grant(GrantRequest request) {
-          return node()
-              .grant(
-                  new GrantRequest(request.entry(), request.ttlMillis(), request.proposal(), null));
-        }
-      };
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<GrantReply> grant(GrantRequest request) {
+                  return node()
+                      .grant(
+                          new GrantRequest(
+                              request.entry(), request.ttlMillis(), request.proposal(), null));
+                }
+              });
     }
   }
 
   /** Throws instead of answering, after its end. */
-  static class ThrowsAfterClose extends DefectContract {
+  static class ThrowsAfterClose extends LockNodeContract {
     @Override
-    LockNode broken(LockNode memory) {
-      return new ForwardingNode(memory) {
-        private volatile boolean closed;
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                private volatile boolean closed;
 
-        @Override
-        public CompletionStage<GrantReply> grant(GrantRequest request) {
-          if (closed) {
-            throw new IllegalStateException("closed");
-          }
-          return node().grant(request);
-        }
+                @Override
+                public CompletionStage<GrantReply> grant(GrantRequest request) {
+                  if (closed) {
+                    throw new IllegalStateException("closed");
+                  }
+                  return node().grant(request);
+                }
 
-        @Override
-        public void close() {
-          closed = true;
-        }
-      };
+                @Override
+                public void close() {
+                  closed = true;
+                }
+              });
     }
   }
 
