@@ -9,6 +9,7 @@ module dev.lukko.cli {
   requires info.picocli;
   requires java.logging;
   requires java.management;
+  requires java.sql;
   requires jdk.unsupported;
   // The demo alone needs it; the installed command does without.
   requires static dev.lukko.testkit;

@@ -4,15 +4,24 @@ import dev.lukko.LockReport;
 import dev.lukko.cli.doctor.Diagnosis;
 import dev.lukko.cli.doctor.FileExam;
 import dev.lukko.jdbc.EmbeddedNode;
+import dev.lukko.jdbc.JdbcNode;
 import dev.lukko.redlock.RedlockBuilder;
 import dev.lukko.spi.LockNode;
+import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +36,12 @@ record EmbeddedFile(Path path) implements LockStore {
 
   /** The file tells nobody of a release; looking often is cheap. */
   private static final Duration RETRY_DELAY = Duration.ofMillis(50);
+
+  /** A file of fewer bytes is not worth a look. */
+  private static final long TIDY_BYTES = 1 << 20;
+
+  private static final Duration TIDY_TIMEOUT = Duration.ofSeconds(1);
+  private static final Duration PURGE_TIMEOUT = Duration.ofMinutes(1);
 
   static EmbeddedFile of(Map<String, String> environment) {
     return new EmbeddedFile(EmbeddedNode.file(environment));
@@ -56,6 +71,60 @@ record EmbeddedFile(Path path) implements LockStore {
   @Override
   public void tune(RedlockBuilder client) {
     client.nodeTimeout(NODE_TIMEOUT).retryDelay(RETRY_DELAY).retryJitter(RETRY_DELAY);
+  }
+
+  /**
+   * Each run grants once, and is too short for the node to delete old rows by itself. So a file
+   * that has grown is looked through at the end of a run.
+   */
+  @Override
+  public void tidy(List<? extends LockNode> nodes) {
+    try {
+      if (Files.size(path) > TIDY_BYTES && nodes.get(0) instanceof JdbcNode node) {
+        node.purge().toCompletableFuture().get(TIDY_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+      }
+    } catch (IOException | ExecutionException | TimeoutException nextTime) {
+      // The run itself went well; the next one tries again.
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /**
+   * Deletes what nobody has held for a week, and gives the space back to the disk.
+   *
+   * @return what was done, for people
+   */
+  String purge() {
+    if (Files.notExists(path)) {
+      return "there is no file " + path;
+    }
+    try (JdbcNode node = (JdbcNode) open().get(0)) {
+      long before = Files.size(path);
+      long deleted =
+          node.purge().toCompletableFuture().get(PURGE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+      try (Connection connection = DriverManager.getConnection("jdbc:sqlite:" + path);
+          Statement statement = connection.createStatement()) {
+        statement.execute("PRAGMA busy_timeout = " + NODE_TIMEOUT.toMillis());
+        statement.execute("VACUUM");
+        statement.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+      }
+      return "deleted "
+          + deleted
+          + " names; "
+          + path
+          + " had "
+          + before
+          + " bytes and has "
+          + Files.size(path);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw unavailable("interrupted");
+    } catch (IOException | SQLException | ExecutionException | TimeoutException failure) {
+      Throwable cause = failure.getCause() == null ? failure : failure.getCause();
+      throw new UnavailableException(
+          "the lock file " + path + " could not be purged (" + why(cause) + ")");
+    }
   }
 
   @Override

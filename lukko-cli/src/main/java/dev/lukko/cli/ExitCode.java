@@ -25,6 +25,9 @@ final class ExitCode {
   /** The lock was lost while the command ran. */
   static final int LOST = 79;
 
+  /** A process of the command could not be ended. The shell says it of a signal, too. */
+  static final int NOT_ENDED = 80;
+
   /** The command was found and could not be run. */
   static final int CANNOT_RUN = 126;
 

@@ -28,6 +28,9 @@ sealed interface LockStore permits NamedNodes, EmbeddedFile {
   /** Fits the client's timing to it. */
   void tune(RedlockBuilder client);
 
+  /** Removes what earlier runs have left and nobody needs, at the end of a run; in bounded time. */
+  default void tidy(List<? extends LockNode> nodes) {}
+
   /** Asks all nodes what they have stored, and changes nothing. */
   default LockReport report(String resource, Duration timeout) {
     List<LockNode> nodes = open();

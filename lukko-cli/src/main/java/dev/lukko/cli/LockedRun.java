@@ -35,22 +35,22 @@ final class LockedRun {
   private static final int ENOTDIR = 20;
 
   private final Surroundings surroundings;
-  private final SignalRelay signals;
+  private final CommandProcess command;
   private final LockRequest request;
-  private final List<String> command;
+  private final RunWords words;
   private final Duration killAfter;
   private final String resource;
 
   LockedRun(
       Surroundings surroundings,
-      SignalRelay signals,
+      CommandProcess command,
       LockRequest request,
-      List<String> command,
+      RunWords words,
       Duration killAfter) {
     this.surroundings = surroundings;
-    this.signals = signals;
+    this.command = command;
     this.request = request;
-    this.command = List.copyOf(command);
+    this.words = words;
     this.killAfter = killAfter;
     this.resource = request.resources().get(0);
   }
@@ -69,7 +69,7 @@ final class LockedRun {
     } catch (IllegalArgumentException outOfRange) {
       throw new UsageException(String.valueOf(outOfRange.getMessage()));
     } catch (LockException notAcquired) {
-      return signals.early().map(signal -> signal.exitCode()).orElseGet(() -> refused(notAcquired));
+      return command.early().orElseGet(() -> refused(notAcquired));
     }
     try {
       return runUnder(lease, nodes);
@@ -98,33 +98,27 @@ final class LockedRun {
   }
 
   private int runUnder(Lease lease, List<? extends LockNode> nodes) {
-    if (signals.early().isPresent()) {
-      return signals.early().get().exitCode();
+    if (command.early().isPresent()) {
+      return command.early().getAsInt();
     }
-    Process child;
     try {
-      child = start(lease);
+      command.start(lease, words);
     } catch (IOException cannotRun) {
       return explain(cannotRun);
     }
-    signals.attach(child.toHandle());
     CompletableFuture<LossReason> lost = lease.lost().toCompletableFuture();
     // Without a bound: the command may take as long as it likes, and the lease ends when it is
     // lost, at its ttl at the latest.
-    CompletableFuture.anyOf(child.onExit(), lost).join();
-    boolean ended = !child.isAlive();
+    CompletableFuture.anyOf(command.ended(), lost, command.abandoned()).join();
+    boolean ended = command.ended().isDone();
     if (lost.isDone() || (ended && !lease.isValid())) {
-      return stop(child, lost.getNow(LossReason.EXPIRED), nodes);
+      return end("lost " + name() + ": " + lost.getNow(LossReason.EXPIRED).explanation(), nodes);
     }
-    signals.detach();
-    return release(lease, child.exitValue(), nodes);
-  }
-
-  private Process start(Lease lease) throws IOException {
-    ProcessBuilder builder = new ProcessBuilder(command).inheritIO();
-    builder.environment().put("LUKKO_RESOURCE", resource);
-    builder.environment().put("LUKKO_FENCING_TOKEN", Long.toString(lease.fencingToken()));
-    return builder.start();
+    if (!ended) {
+      return end("lukko was killed while it held " + name(), List.of());
+    }
+    command.detach();
+    return release(lease, command.ended().join(), nodes);
   }
 
   private int explain(IOException cannotRun) {
@@ -137,37 +131,49 @@ final class LockedRun {
       notFound = error == ENOENT || error == ENOTDIR;
       why = notFound ? "not found" : error == EACCES ? "not an executable file" : message;
     }
-    surroundings.say("cannot run '" + command.get(0) + "' under " + name() + ": " + why);
+    surroundings.say("cannot run '" + words.command().get(0) + "' under " + name() + ": " + why);
     return notFound ? ExitCode.NOT_FOUND : ExitCode.CANNOT_RUN;
   }
 
-  private int stop(Process child, LossReason reason, List<? extends LockNode> nodes) {
-    ProcessTree tree = new ProcessTree(child.toHandle());
-    boolean ended = !child.isAlive();
+  /** Ends what is left of the command, and says why. */
+  private int end(String why, List<? extends LockNode> nodes) {
+    ProcessTree tree = new ProcessTree(command.handle());
+    boolean ended = command.ended().isDone();
     tree.terminate();
     surroundings.say(
-        "lost "
-            + name()
-            + ": "
-            + reason.explanation()
+        why
             + (ended
-                ? "; the command had ended meanwhile with exit code " + child.exitValue()
+                ? "; the command had ended meanwhile with exit code " + command.ended().join()
                 : "; ending the command: TERM now, KILL after " + Durations.show(killAfter))
-            + nowHeldBy(nodes));
+            + (nodes.isEmpty() ? "" : nowHeldBy(nodes)));
     int killed = tree.endWithin(killAfter);
     if (killed > 0) {
       surroundings.say(
           "killed "
-              + killed
-              + (killed == 1 ? " process" : " processes")
-              + " of the command under "
-              + name()
+              + processes(killed)
               + " that had not ended "
               + Durations.show(killAfter)
               + " after TERM");
     }
-    signals.detach();
-    return ExitCode.LOST;
+    command.detach();
+    List<ProcessHandle> left = tree.alive();
+    if (left.isEmpty()) {
+      return ExitCode.LOST;
+    }
+    surroundings.say(
+        "could not end "
+            + processes(left.size())
+            + ", and without the lock "
+            + (left.size() == 1 ? "it goes" : "they go")
+            + " on: "
+            + left.stream()
+                .map(process -> Long.toString(process.pid()))
+                .collect(Collectors.joining(", ")));
+    return ExitCode.NOT_ENDED;
+  }
+
+  private String processes(int count) {
+    return count + (count == 1 ? " process" : " processes") + " of the command under " + name();
   }
 
   private int release(Lease lease, int exitCode, List<? extends LockNode> nodes) {

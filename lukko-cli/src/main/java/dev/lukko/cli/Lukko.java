@@ -1,8 +1,10 @@
 package dev.lukko.cli;
 
 import java.io.PrintWriter;
-import java.nio.charset.Charset;
+import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -51,12 +53,21 @@ public final class Lukko implements Callable<Integer> {
    */
   public static void main(String[] args) {
     LibraryLog.silence();
+    String[] words = RawWords.of(args);
+    PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
+    Optional<LaunchingShell> shell = LaunchingShell.of(words);
+    if (shell.isEmpty()) {
+      PrintWriter out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
+      System.exit(run(new Surroundings(out, err, System.getenv()), words));
+    }
+    // Standard output is the pipe to the shell, which prints the text and leaves with the exit
+    // code.
+    StringWriter text = new StringWriter();
     Surroundings surroundings =
-        new Surroundings(
-            new PrintWriter(System.out, true, Charset.defaultCharset()),
-            new PrintWriter(System.err, true, Charset.defaultCharset()),
-            System.getenv());
-    System.exit(run(surroundings, args));
+        new Surroundings(new PrintWriter(text), err, System.getenv(), shell.get());
+    int code = run(surroundings, words);
+    shell.get().end(text.toString(), code);
+    System.exit(ExitCode.OK);
   }
 
   /** Runs the command inside this JVM and returns its exit code. */
@@ -87,6 +98,7 @@ public final class Lukko implements Callable<Integer> {
             .addSubcommand(new DoctorCommand(surroundings))
             .addSubcommand(new DemoCommand(surroundings))
             .addSubcommand(new DdlCommand(surroundings))
+            .addSubcommand(new PurgeCommand(surroundings))
             .addSubcommand(new HelpCommand());
     Complaints complaints = new Complaints(surroundings);
     line.setOut(surroundings.out())
@@ -94,6 +106,7 @@ public final class Lukko implements Callable<Integer> {
         .setColorScheme(CommandLine.Help.defaultColorScheme(Ansi.OFF))
         .setUsageHelpWidth(80)
         .setCaseInsensitiveEnumValuesAllowed(true)
+        .setExpandAtFiles(false)
         .registerConverter(Duration.class, Lukko::duration)
         .setParameterExceptionHandler(complaints)
         .setExecutionExceptionHandler(complaints);

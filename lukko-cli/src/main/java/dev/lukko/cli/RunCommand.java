@@ -5,6 +5,7 @@ import dev.lukko.LockRequest;
 import dev.lukko.redlock.Redlock;
 import dev.lukko.redlock.RedlockBuilder;
 import dev.lukko.spi.LockNode;
+import dev.lukko.spi.ProcessName;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -28,7 +29,7 @@ import picocli.CommandLine.Parameters;
           + " holds for the processes of this user on this machine.",
       "",
       "COMMAND finds the name in LUKKO_RESOURCE and the fencing token in LUKKO_FENCING_TOKEN, and"
-          + " has the standard streams of lukko. INT, TERM and HUP are passed on to it.",
+          + " has the descriptors of lukko. Signals are passed on to it.",
       ""
     },
     customSynopsis = {
@@ -47,7 +48,10 @@ import picocli.CommandLine.Parameters;
       "69:no quorum of nodes could be reached, or the lock file not be used;"
           + " COMMAND did not run",
       "75:the lock is held by another; COMMAND did not run",
+      "70:an error in this program, or its Java did not start",
       "79:the lock was lost while COMMAND ran; COMMAND was ended",
+      "80:a process of COMMAND could not be ended when the lock was lost, or"
+          + " COMMAND not be told of a signal",
       "126:COMMAND was found and could not be run",
       "127:COMMAND was not found"
     },
@@ -119,13 +123,26 @@ final class RunCommand implements Callable<Integer> {
     RunWords run = RunWords.of(words == null ? List.of() : words);
     LockRequest request = request(run);
     LockStore store = nodes.store(surroundings);
-    try (SignalRelay signals = new SignalRelay()) {
+    LaunchingShell shell = surroundings.shell();
+    try (CommandProcess command = shell == null ? ownCommand(run) : new ShellCommand(shell)) {
       List<LockNode> connected = store.open();
       try (Redlock locks = client(store, connected)) {
-        return new LockedRun(surroundings, signals, request, run.command(), killAfter)
-            .run(locks, connected);
+        int code =
+            new LockedRun(surroundings, command, request, run, killAfter).run(locks, connected);
+        store.tidy(connected);
+        return code;
       }
     }
+  }
+
+  private static CommandProcess ownCommand(RunWords run) {
+    RawWords.checkCommand(run.command());
+    if (ProcessHandle.current().pid() == 1) {
+      throw new UsageException(
+          "this Java is process 1, which would have to care for processes that others leave behind;"
+              + " start it by ./lukko, or under an init (docker run --init)");
+    }
+    return new OwnCommand();
   }
 
   /** The client; refuses what only the nodes can tell, such as one server under two names. */
@@ -133,6 +150,11 @@ final class RunCommand implements Callable<Integer> {
     try {
       RedlockBuilder builder = Redlock.builder().nodes(connected).maxTtl(maxTtl);
       store.tune(builder);
+      LaunchingShell shell = surroundings.shell();
+      if (shell != null) {
+        builder.description(
+            shell.pid() + ProcessName.get().substring(ProcessName.get().indexOf('@')));
+      }
       return builder.build();
     } catch (IllegalArgumentException | LockException unfit) {
       throw new UsageException(String.valueOf(unfit.getMessage()));
@@ -140,6 +162,7 @@ final class RunCommand implements Callable<Integer> {
   }
 
   private LockRequest request(RunWords run) {
+    RawWords.checkName(run.resource());
     if (ttl.compareTo(maxTtl) > 0) {
       throw new UsageException(
           "ttl is "

@@ -28,6 +28,9 @@ record RunWords(String resource, List<String> command) {
    *     neither is certain
    */
   static RunWords of(List<String> words) {
+    if (words.size() > 2 && words.get(0).equals(SEPARATOR) && words.get(2).equals(SEPARATOR)) {
+      return of(words.subList(1, words.size())); // the resource may begin with a dash
+    }
     if (words.isEmpty() || words.get(0).equals(SEPARATOR)) {
       throw new UsageException("no resource: write lukko run RESOURCE -- COMMAND");
     }

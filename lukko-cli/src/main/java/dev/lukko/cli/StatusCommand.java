@@ -58,6 +58,7 @@ final class StatusCommand implements Callable<Integer> {
               + " characters; it must have 1 to "
               + MAX_NAME_LENGTH);
     }
+    RawWords.checkName(resource);
     LockStore store = nodes.store(surroundings);
     return show(store.report(resource, TIMEOUT), store.headline());
   }

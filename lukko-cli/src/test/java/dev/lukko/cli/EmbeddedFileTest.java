@@ -6,7 +6,13 @@ import static org.awaitility.Awaitility.await;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
@@ -167,6 +173,57 @@ class EmbeddedFileTest {
     assertThat(run.exitCode()).isEqualTo(69);
     assertThat(run.err()).contains(file.toString(), "not a database").containsOnlyOnce("\n");
     assertThat(ran).doesNotExist();
+  }
+
+  @Test
+  void aRunDeletesOldNamesFromAFileThatHasGrown() throws Exception {
+    assertThat(run("held-last", "--", "true").exitCode()).isZero();
+    addOldNames(20_000);
+
+    assertThat(run("another", "--", "true").exitCode()).isZero();
+
+    assertThat(names()).containsExactly("another", "held-last");
+  }
+
+  @Test
+  void purgeGivesTheSpaceBackAndKeepsTokensRising() throws Exception {
+    Path token = directory.resolve("token");
+    String script = "echo \"$LUKKO_FENCING_TOKEN\" > " + token;
+    run("r", "--", "sh", "-c", script);
+    long before = Long.parseLong(Files.readString(token).strip());
+    addOldNames(20_000);
+    long size = Files.size(file);
+
+    Invocation purge = invoke("purge");
+
+    assertThat(purge.exitCode()).as(purge.err()).isZero();
+    assertThat(purge.out()).contains("deleted 20000 names; " + file + " had " + size + " bytes");
+    assertThat(Files.size(file)).isLessThan(size / 4);
+    run("r", "--", "sh", "-c", script);
+    assertThat(Long.parseLong(Files.readString(token).strip())).isGreaterThan(before);
+  }
+
+  private void addOldNames(int count) throws SQLException {
+    try (Connection connection = DriverManager.getConnection("jdbc:sqlite:" + file);
+        Statement statement = connection.createStatement()) {
+      statement.execute(
+          "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < "
+              + count
+              + ") INSERT INTO lukko_lock (name, owner, expires_at, ttl, counter, grant_counter)"
+              + " SELECT 'old-name-of-a-job-that-nobody-runs-any-more-' || i, NULL, 1, 0, 1, 1 FROM n");
+    }
+  }
+
+  private List<String> names() throws SQLException {
+    List<String> names = new ArrayList<>();
+    try (Connection connection = DriverManager.getConnection("jdbc:sqlite:" + file);
+        Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery("SELECT name FROM lukko_lock ORDER BY name")) {
+      while (rows.next()) {
+        names.add(rows.getString(1));
+      }
+    }
+    return names;
   }
 
   @Test

@@ -146,7 +146,7 @@ class UsageTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"", "run", "status", "doctor", "demo", "ddl"})
+  @ValueSource(strings = {"", "run", "status", "doctor", "demo", "ddl", "purge"})
   void helpTellsOfExamplesAndExitCodesInEightyColumns(String command) {
     Invocation invocation =
         command.isEmpty() ? Invocation.of("--help") : Invocation.of(command, "--help");

@@ -57,16 +57,21 @@ public final class FileExam {
               "p99Micros",
               Timing.percentile(trips, 99) / 1_000));
       sections.add(rest());
-      return new NodeReport(name, NodeStatus.voting(name), sections, List.of());
+      return new NodeReport(
+          name, NodeStatus.voting(name), sections, FileFindings.beforeWriting(file));
     } catch (TimeoutException hangs) {
-      return NodeReport.unreachable(name, "no answer within " + Spans.show(timeout.toMillis()));
+      return unusable(name, file, "no answer within " + Spans.show(timeout.toMillis()));
     } catch (ExecutionException | RuntimeException failed) {
       Throwable cause = failed.getCause() == null ? failed : failed.getCause();
-      return NodeReport.unreachable(name, String.valueOf(cause.getMessage()));
+      return unusable(name, file, String.valueOf(cause.getMessage()));
     } catch (InterruptedException stopped) {
       Thread.currentThread().interrupt();
-      return NodeReport.unreachable(name, "interrupted");
+      return unusable(name, file, "interrupted");
     }
+  }
+
+  private static NodeReport unusable(String name, Path file, String cause) {
+    return NodeReport.unreachable(name, cause, FileFindings.unusable(file, cause));
   }
 
   private static long[] trips(LockNode node, long deadlineNanos)

@@ -33,16 +33,19 @@ public record NodeReport(
 
   /** A node of which nothing is known but why. */
   static NodeReport unreachable(String node, String cause) {
-    return new NodeReport(
+    return unreachable(
         node,
-        NodeStatus.unreachable(cause),
-        List.of(),
-        List.of(
-            Finding.error(
-                "cannot be asked: " + cause,
-                "it does not vote; every lock is decided by the other nodes",
-                "see whether the server runs, and whether its address, user and password are"
-                    + " right and reachable from this machine")));
+        cause,
+        Finding.error(
+            "cannot be asked: " + cause,
+            "it does not vote; every lock is decided by the other nodes",
+            "see whether the server runs, and whether its address, user and password are right and"
+                + " reachable from this machine"));
+  }
+
+  /** The same with what it means for this kind of node. */
+  static NodeReport unreachable(String node, String cause, Finding finding) {
+    return new NodeReport(node, NodeStatus.unreachable(cause), List.of(), List.of(finding));
   }
 
   Optional<String> identity() {

@@ -41,7 +41,7 @@ public final class ProcessTree {
    * Waits until every process of the tree has ended, and kills the rest at the end of the grace.
    *
    * @param grace how long to wait; zero or less kills at once
-   * @return how many processes had to be killed
+   * @return how many processes it has killed; {@link #alive()} are those that it could not kill
    */
   public int endWithin(Duration grace) {
     long deadlineNanos = System.nanoTime() + saturatedNanos(grace);
@@ -66,10 +66,10 @@ public final class ProcessTree {
       look();
       List<ProcessHandle> rest = alive();
       if (rest.isEmpty() || System.nanoTime() - deadlineNanos > 0) {
+        rest.forEach(killed::remove);
         return killed.size();
       }
-      rest.forEach(ProcessHandle::destroyForcibly);
-      killed.addAll(rest);
+      rest.stream().filter(ProcessHandle::destroyForcibly).forEach(killed::add);
       await(TimeUnit.MILLISECONDS.toNanos(LOOK_AGAIN_MILLIS));
     }
   }
@@ -80,8 +80,11 @@ public final class ProcessTree {
     }
   }
 
-  private List<ProcessHandle> alive() {
-    return seen.stream().filter(ProcessHandle::isAlive).toList();
+  /** The processes of the tree that have not ended, as far as they were ever seen. */
+  public List<ProcessHandle> alive() {
+    return seen.stream()
+        .filter(process -> process.isAlive() && !ProcessState.isZombie(process.pid()))
+        .toList();
   }
 
   /** Waits until all have ended, or the time is over, interrupted or not. */

@@ -48,8 +48,7 @@ public final class Stopped {
     Path tasks = Path.of("/proc", Long.toString(process.pid()), "task");
     try (DirectoryStream<Path> threads = Files.newDirectoryStream(tasks)) {
       for (Path thread : threads) {
-        String stat = Files.readString(thread.resolve("stat"));
-        if (stat.charAt(stat.lastIndexOf(')') + 2) != 'T') {
+        if (ProcessState.of(thread) != 'T') {
           return false;
         }
       }
