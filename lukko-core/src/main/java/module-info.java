@@ -9,6 +9,9 @@ module dev.lukko {
   exports dev.lukko.lease to
       dev.lukko.postgres;
   exports dev.lukko.memory;
+  exports dev.lukko.once to
+      dev.lukko.mongodb,
+      dev.lukko.redis;
   exports dev.lukko.redlock;
   exports dev.lukko.release to
       dev.lukko.jdbc,

@@ -64,6 +64,15 @@ class ArchitectureTest {
           ArchitectureRules.FENCING, ArchitectureRules.CONTRACT, ArchitectureRules.TIME);
 
   @ArchTest
+  static final ArchRule onceKnowsNoEngineAndNoStore =
+      ArchitectureRules.mayKnow(
+          ArchitectureRules.ONCE,
+          ArchitectureRules.CONTRACT,
+          ArchitectureRules.FENCING,
+          ArchitectureRules.SPI,
+          ArchitectureRules.TIME);
+
+  @ArchTest
   static final ArchRule scheduleKnowsNoEngine =
       ArchitectureRules.mayKnow(
           ArchitectureRules.SCHEDULE,
@@ -88,6 +97,7 @@ class ArchitectureTest {
               ArchitectureRules.LEASE,
               ArchitectureRules.REDLOCK,
               ArchitectureRules.RELEASE,
+              ArchitectureRules.ONCE,
               ArchitectureRules.MEMORY,
               ArchitectureRules.FENCING,
               ArchitectureRules.SCHEDULE,

@@ -43,6 +43,7 @@ public final class ArchitectureRules {
   public static final String LEASE = "dev.lukko.lease..";
   public static final String REDLOCK = "dev.lukko.redlock..";
   public static final String RELEASE = "dev.lukko.release..";
+  public static final String ONCE = "dev.lukko.once..";
   public static final String MEMORY = "dev.lukko.memory..";
   public static final String FENCING = "dev.lukko.fencing..";
   public static final String SCHEDULE = "dev.lukko.schedule..";

@@ -33,11 +33,13 @@ public final class MongoNodeBuilder {
   private WriteConcern writeConcern = WriteConcerns.SAFE;
 
   MongoNodeBuilder(MongoClient client) {
+    NewerDriver.check();
     this.client = Objects.requireNonNull(client, "client");
     this.address = null;
   }
 
   MongoNodeBuilder(ConnectionString address) {
+    NewerDriver.check();
     this.client = null;
     this.address = address;
     String named = address.getDatabase();
@@ -139,6 +141,7 @@ public final class MongoNodeBuilder {
    * cannot be reached is no error, it joins when it can.
    *
    * @throws IllegalStateException if the server answers, but the collection cannot hold locks
+   * @throws IllegalArgumentException if the parameters of the address do not fit together
    */
   public MongoNode build() {
     return build(Ticker.system());

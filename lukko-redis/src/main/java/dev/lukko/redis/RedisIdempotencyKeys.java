@@ -1,18 +1,16 @@
 package dev.lukko.redis;
 
 import dev.lukko.fencing.FenceArguments;
+import dev.lukko.fencing.KeyClaimLostException;
 import dev.lukko.fencing.KeyInProgressException;
 import dev.lukko.fencing.KeyReusedException;
 import dev.lukko.fencing.RequestFingerprint;
-import dev.lukko.spi.OwnerValue;
-import dev.lukko.time.Ticker;
-import io.lettuce.core.RedisException;
+import dev.lukko.once.Claim;
+import dev.lukko.once.ClaimedWork;
 import io.lettuce.core.api.sync.RedisScriptingCommands;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,10 +34,7 @@ public final class RedisIdempotencyKeys {
   private static final ResourceScript CLAIM = new ResourceScript("once-claim.lua");
   private static final ResourceScript COMPLETE = new ResourceScript("once-complete.lua");
   private static final ResourceScript ABANDON = new ResourceScript("once-abandon.lua");
-  private static final long FIRST_PAUSE_MILLIS = 10;
-  private static final long LONGEST_PAUSE_MILLIS = 200;
 
-  private final Ticker ticker = Ticker.system();
   private final RedisScriptingCommands<String, String> commands;
   private final Duration claimTtl;
   private final Duration maxWait;
@@ -98,72 +93,49 @@ public final class RedisIdempotencyKeys {
    */
   public @Nullable String runOnce(
       String key, RequestFingerprint request, Callable<@Nullable String> work) throws Exception {
-    String[] keys = {"lukko:once:" + FenceArguments.name("key", key)};
-    String owner = OwnerValue.create(ticker.wallInstant(), "once");
-    List<@Nullable Object> known = claim(key, keys, owner, request);
-    if (!known.get(0).equals("claimed")) {
-      return (String) known.get(2);
-    }
-    @Nullable String result;
-    try {
-      result = work.call();
-    } catch (Throwable failed) {
-      abandon(keys, owner, failed);
-      throw failed;
-    }
-    String retentionMillis = Long.toString(retention.toMillis());
-    long stored =
-        ResourceScript.answered(
-            () ->
-                result == null
-                    ? COMPLETE.number(commands, keys, owner, retentionMillis)
-                    : COMPLETE.number(commands, keys, owner, retentionMillis, result));
-    if (stored != 1) {
-      throw new KeyClaimLostException(key, result);
-    }
-    return result;
+    return new ClaimedWork(key, request, maxWait, new Entry(key, request)).run(work);
   }
 
-  /** Claims the key, waiting for another's claim; gives the reply, which is not "running". */
-  private List<@Nullable Object> claim(
-      String key, String[] keys, String owner, RequestFingerprint request) {
-    long start = ticker.nanoTime();
-    long pauseMillis = FIRST_PAUSE_MILLIS;
-    while (true) {
+  /** A key's hash. */
+  private final class Entry implements ClaimedWork.Store {
+    private final String[] keys;
+    private final RequestFingerprint request;
+
+    Entry(String key, RequestFingerprint request) {
+      this.keys = new String[] {"lukko:once:" + FenceArguments.name("key", key)};
+      this.request = request;
+    }
+
+    @Override
+    public Claim claim(String owner) {
       List<@Nullable Object> reply =
           ResourceScript.answered(
               () ->
                   CLAIM.list(
                       commands, keys, owner, request.value(), Long.toString(claimTtl.toMillis())));
       if (reply.get(0).equals("claimed")) {
-        return reply;
+        return new Claim.Taken();
       }
       RequestFingerprint stored = new RequestFingerprint((String) reply.get(1));
-      if (!stored.equals(request)) {
-        throw new KeyReusedException(key, stored, request);
-      }
-      if (reply.get(0).equals("done")) {
-        return reply;
-      }
-      long leftMillis =
-          maxWait.toMillis() - TimeUnit.NANOSECONDS.toMillis(ticker.nanoTime() - start);
-      if (leftMillis <= 0 || Thread.currentThread().isInterrupted()) {
-        throw new KeyInProgressException(key, maxWait, null);
-      }
-      long claimLeftMillis = Math.max(1, ((Number) reply.get(2)).longValue() + 1);
-      LockSupport.parkNanos(
-          TimeUnit.MILLISECONDS.toNanos(
-              Math.min(pauseMillis, Math.min(leftMillis, claimLeftMillis))));
-      pauseMillis = Math.min(LONGEST_PAUSE_MILLIS, 2 * pauseMillis);
+      return reply.get(0).equals("done")
+          ? new Claim.Done(stored, (String) reply.get(2))
+          : new Claim.Running(stored, ((Number) reply.get(2)).longValue());
     }
-  }
 
-  private void abandon(String[] keys, String owner, Throwable failed) {
-    try {
+    @Override
+    public boolean complete(String owner, @Nullable String result) {
+      String retentionMillis = Long.toString(retention.toMillis());
+      return ResourceScript.answered(
+              () ->
+                  result == null
+                      ? COMPLETE.number(commands, keys, owner, retentionMillis)
+                      : COMPLETE.number(commands, keys, owner, retentionMillis, result))
+          == 1;
+    }
+
+    @Override
+    public void abandon(String owner) {
       var unused = ResourceScript.answered(() -> ABANDON.number(commands, keys, owner));
-    } catch (RedisException unreachable) {
-      // The claim ends by its ttl.
-      failed.addSuppressed(unreachable);
     }
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.lukko.fencing.KeyClaimLostException;
 import dev.lukko.fencing.KeyInProgressException;
 import dev.lukko.fencing.KeyReusedException;
 import dev.lukko.fencing.RequestFingerprint;

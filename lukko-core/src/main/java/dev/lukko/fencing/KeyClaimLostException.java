@@ -1,4 +1,4 @@
-package dev.lukko.redis;
+package dev.lukko.fencing;
 
 import dev.lukko.LockException;
 import java.util.Optional;
