@@ -1,5 +1,6 @@
 package dev.lukko;
 
+import dev.lukko.text.Printable;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -28,7 +29,8 @@ public record ClientHealth(List<Node> nodes) {
       String name, State state, Optional<Duration> latency, String detail, List<String> warnings) {
 
     public Node {
-      warnings = List.copyOf(warnings);
+      detail = Printable.of(detail);
+      warnings = warnings.stream().map(Printable::of).toList();
     }
   }
 

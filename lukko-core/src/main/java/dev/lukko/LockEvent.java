@@ -1,5 +1,6 @@
 package dev.lukko;
 
+import dev.lukko.text.Printable;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -110,7 +111,13 @@ public sealed interface LockEvent {
    */
   record FleetsOverlap(
       String node, String fleet, int size, String otherFleet, int otherSize, String detail)
-      implements LockEvent {}
+      implements LockEvent {
+
+    public FleetsOverlap {
+      otherFleet = Printable.of(otherFleet);
+      detail = Printable.of(detail);
+    }
+  }
 
   /**
    * A node began or ceased to take part.
@@ -119,7 +126,12 @@ public sealed interface LockEvent {
    * @param available whether it takes part now
    * @param detail why
    */
-  record NodeStateChanged(String node, boolean available, String detail) implements LockEvent {}
+  record NodeStateChanged(String node, boolean available, String detail) implements LockEvent {
+
+    public NodeStateChanged {
+      detail = Printable.of(detail);
+    }
+  }
 
   /**
    * Something about a node weakens what the lock promises, as it was found when the client was
@@ -128,7 +140,12 @@ public sealed interface LockEvent {
    * @param node the node's name
    * @param detail what it is
    */
-  record NodeWarned(String node, String detail) implements LockEvent {}
+  record NodeWarned(String node, String detail) implements LockEvent {
+
+    public NodeWarned {
+      detail = Printable.of(detail);
+    }
+  }
 
   /**
    * Events are missing in this place: the listeners were slower than the events came.

@@ -1,6 +1,7 @@
 package dev.lukko;
 
 import java.time.Duration;
+import dev.lukko.text.Printable;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -36,6 +37,7 @@ public record LockReport(String resource, List<NodeEntries> nodes) {
       String node, boolean answered, List<Entry> entries, OptionalLong counter, String detail) {
 
     public NodeEntries {
+      detail = Printable.of(detail);
       entries = List.copyOf(entries);
     }
 

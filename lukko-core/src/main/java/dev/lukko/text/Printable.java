@@ -18,21 +18,30 @@ public final class Printable {
 
   /** The text with controls, directions and line breaks escaped, cut at {@link #MAX_LENGTH}. */
   public static String of(String text) {
-    int length = Math.min(text.length(), MAX_LENGTH);
+    return upTo(MAX_LENGTH, text);
+  }
+
+  /** The same without a cut, for a sentence of Lukko's own that quotes what came from elsewhere. */
+  public static String whole(String text) {
+    return upTo(Integer.MAX_VALUE, text);
+  }
+
+  private static String upTo(int most, String text) {
+    int length = Math.min(text.length(), most);
     for (int i = 0; i < length; i++) {
       char c = text.charAt(i);
       if (c < ' ' || c > '~') {
-        return escaped(text, i);
+        return escaped(most, text, i);
       }
     }
-    return text.length() <= MAX_LENGTH ? text : text.substring(0, MAX_LENGTH) + CUT;
+    return text.length() <= most ? text : text.substring(0, most) + CUT;
   }
 
-  private static String escaped(String text, int plain) {
+  private static String escaped(int most, String text, int plain) {
     StringBuilder shown = new StringBuilder(text.length() + 16).append(text, 0, plain);
     int i = plain;
     while (i < text.length()) {
-      if (shown.length() >= MAX_LENGTH) {
+      if (shown.length() >= most) {
         return shown.append(CUT).toString();
       }
       int point = text.codePointAt(i);

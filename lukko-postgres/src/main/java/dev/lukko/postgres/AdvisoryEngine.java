@@ -8,6 +8,7 @@ import dev.lukko.LockReport;
 import dev.lukko.LockReport.NodeEntries;
 import dev.lukko.LockRequest;
 import dev.lukko.lease.Events;
+import dev.lukko.text.Printable;
 import dev.lukko.time.Callbacks;
 import dev.lukko.time.Scheduler;
 import dev.lukko.time.Ticker;
@@ -103,7 +104,7 @@ final class AdvisoryEngine implements Context {
         LOG.log(
             System.Logger.Level.WARNING,
             "the server cannot be reached yet: {0}",
-            failure.getMessage());
+            Printable.of(String.valueOf(failure.getMessage())));
         return;
       }
       close();
