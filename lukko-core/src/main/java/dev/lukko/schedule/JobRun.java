@@ -2,7 +2,9 @@ package dev.lukko.schedule;
 
 import dev.lukko.text.Printable;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One run in the history of a job.
@@ -39,7 +41,12 @@ public record JobRun(
     /** The tick was too late to be run; the body was not called. */
     SKIPPED,
     /** Another run of the job began, under a higher token, before this one said how it ended. */
-    ABANDONED
+    ABANDONED;
+
+    /** The outcome that a store has kept by its name; empty if what is kept there is none. */
+    public static Optional<Outcome> named(@Nullable String name) {
+      return Arrays.stream(values()).filter(each -> each.name().equals(name)).findAny();
+    }
   }
 
   public JobRun {

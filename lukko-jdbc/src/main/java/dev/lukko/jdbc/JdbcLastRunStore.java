@@ -156,6 +156,9 @@ public final class JdbcLastRunStore implements LastRunStore {
               if (attempt == ATTEMPTS || !sql.lostARace(failure)) {
                 throw failure;
               }
+            } catch (RuntimeException | Error failure) {
+              sql.rollback(failure);
+              throw failure;
             }
           }
         });

@@ -6,6 +6,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -69,7 +70,7 @@ final class RunSql {
     traits.commit(connection);
   }
 
-  void rollback(SQLException failure) {
+  void rollback(Throwable failure) {
     try {
       traits.rollback(connection);
     } catch (SQLException worse) {
@@ -92,7 +93,7 @@ final class RunSql {
             "SELECT tick, token, outcome FROM lukko_job WHERE job = ?" + traits.forUpdate(), job)) {
       try (ResultSet row = statement.executeQuery()) {
         return row.next()
-            ? new Last(row.getLong(1), row.getLong(2), Outcome.valueOf(row.getString(3)))
+            ? new Last(number(row, "tick"), number(row, "token"), outcome(row))
             : null;
       }
     }
@@ -178,22 +179,45 @@ final class RunSql {
             job)) {
       try (ResultSet row = statement.executeQuery()) {
         while (row.next()) {
-          long finished = row.getLong(5);
-          Optional<Long> finishedAt = row.wasNull() ? Optional.empty() : Optional.of(finished);
+          Optional<Instant> finishedAt =
+              row.getString("finished_at") == null
+                  ? Optional.empty()
+                  : Optional.of(instant(row, "finished_at"));
           runs.add(
               new JobRun(
                   job,
-                  JdbcLastRunStore.instant(row.getLong(1)),
-                  row.getLong(2),
-                  row.getString(3),
-                  JdbcLastRunStore.instant(row.getLong(4)),
-                  finishedAt.map(JdbcLastRunStore::instant),
-                  Outcome.valueOf(row.getString(6)),
-                  Optional.ofNullable(row.getString(7))));
+                  instant(row, "tick"),
+                  number(row, "token"),
+                  String.valueOf(row.getString("runner")),
+                  instant(row, "started_at"),
+                  finishedAt,
+                  outcome(row),
+                  Optional.ofNullable(row.getString("error"))));
         }
       }
     }
     return runs;
+  }
+
+  /** A number as it is stored: what another program wrote there may be none. */
+  private static long number(ResultSet row, String column) throws SQLException {
+    String stored = String.valueOf(row.getString(column));
+    try {
+      return Long.parseLong(stored);
+    } catch (NumberFormatException garbage) {
+      throw new SQLException("column " + column + " holds garbage: it is no number", "22000");
+    }
+  }
+
+  private static Instant instant(ResultSet row, String column) throws SQLException {
+    return JdbcLastRunStore.instant(number(row, column));
+  }
+
+  private static Outcome outcome(ResultSet row) throws SQLException {
+    return Outcome.named(row.getString("outcome"))
+        .orElseThrow(
+            () ->
+                new SQLException("column outcome holds garbage: it is no outcome of a run", "22000"));
   }
 
   /** Deletes runs for earlier ticks, all but the last run; how many. */

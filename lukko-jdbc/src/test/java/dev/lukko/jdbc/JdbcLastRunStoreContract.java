@@ -9,6 +9,7 @@ import dev.lukko.schedule.LastRunStore;
 import dev.lukko.schedule.LastRunStore.Decision;
 import dev.lukko.testkit.LastRunStoreContract;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -110,6 +111,36 @@ abstract class JdbcLastRunStoreContract extends LastRunStoreContract {
     assertThat(next.history("job", 9))
         .singleElement()
         .matches(run -> run.outcome() == Outcome.RUNNING);
+  }
+
+  @Test
+  void rowThatNobodyWroteIsAnErrorOfItsJobAlone() throws Exception {
+    DataSource database = database();
+    LastRunStore store = JdbcLastRunStore.over(database);
+    JdbcLastRunStore.over(database).createTables();
+    for (String job : List.of("nightly", "hourly")) {
+      store.begin(job, TICK, 5, "one", Set.of());
+    }
+    try (Connection connection = database.getConnection()) {
+      for (String table : List.of("lukko_job", "lukko_job_run")) {
+        try (PreparedStatement statement =
+            connection.prepareStatement("UPDATE " + table + " SET outcome = 'DONE' WHERE job = ?")) {
+          Dialects.bindName(dialect, statement, 1, "nightly");
+          assertThat(statement.executeUpdate()).isEqualTo(1);
+        }
+      }
+    }
+
+    for (int i = 0; i < 3; i++) { // what a first failure leaves behind meets the next
+      assertThatThrownBy(() -> store.begin("nightly", TICK.plusSeconds(60), 6, "two", Set.of()))
+          .isInstanceOf(LockException.class)
+          .hasMessageContaining("nightly")
+          .hasMessageContaining("outcome holds garbage");
+      assertThatThrownBy(() -> store.history("nightly", 9)).isInstanceOf(LockException.class);
+      assertThat(store.begin("hourly", TICK.plusSeconds(i + 1), i + 6, "two", Set.of()))
+          .isEqualTo(Decision.BEGUN);
+    }
+    assertThat(store.history("hourly", 9)).hasSize(4);
   }
 
   @Test

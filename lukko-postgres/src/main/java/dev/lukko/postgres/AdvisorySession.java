@@ -132,6 +132,10 @@ final class AdvisorySession {
             throw failure;
           }
           if (answer instanceof Answer.Granted granted) {
+            if (!TokenSequence.gives(granted.token())) {
+              giveBack(keys, shared);
+              throw TokenSequence.altered(granted.token());
+            }
             holds.add(holding.hold(granted.token(), granted.proof()));
           }
           return answer;

@@ -89,7 +89,7 @@ final class LeaseMaker {
     try (ResultSet result = rows) {
       while (result.next()) {
         picked.add(PickedRow.read(result));
-        token = withToken ? result.getLong(9) : 0;
+        token = withToken ? TokenSequence.checked(result.getLong(9)) : 0;
       }
     }
     picked.sort(PickedRow.SERVICE);

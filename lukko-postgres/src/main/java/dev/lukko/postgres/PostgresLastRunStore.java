@@ -96,7 +96,7 @@ public final class PostgresLastRunStore implements LastRunStore {
         int compared = instant(row.getObject(1, OffsetDateTime.class)).compareTo(tick);
         boolean ran =
             compared > 0
-                || (compared == 0 && !rerunAfter.contains(Outcome.valueOf(row.getString(2))));
+                || (compared == 0 && !rerunAfter.contains(outcome(row, 2)));
         return ran ? Decision.HAD_ITS_RUN : Decision.STALE_TOKEN;
       }
     }
@@ -171,8 +171,15 @@ public final class PostgresLastRunStore implements LastRunStore {
         instant(row.getObject(5, OffsetDateTime.class)),
         Optional.ofNullable(row.getObject(6, OffsetDateTime.class))
             .map(PostgresLastRunStore::instant),
-        Outcome.valueOf(row.getString(7)),
+        outcome(row, 7),
         Optional.ofNullable(row.getString(8)));
+  }
+
+  private static Outcome outcome(ResultSet row, int column) throws SQLException {
+    return Outcome.named(row.getString(column))
+        .orElseThrow(
+            () ->
+                new SQLException("column outcome holds garbage: it is no outcome of a run", "22000"));
   }
 
   private static OffsetDateTime at(Instant instant) {

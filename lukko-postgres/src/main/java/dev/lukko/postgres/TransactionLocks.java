@@ -210,7 +210,7 @@ final class TransactionLocks {
     try (PreparedStatement statement = connection.prepareStatement(token);
         ResultSet result = statement.executeQuery()) {
       result.next();
-      return result.getLong(1);
+      return TokenSequence.checked(result.getLong(1));
     }
   }
 

@@ -9,6 +9,7 @@ import dev.lukko.schedule.LastRunStore;
 import dev.lukko.schedule.LastRunStore.Decision;
 import dev.lukko.testkit.LastRunStoreContract;
 import java.time.Instant;
+import java.util.List;
 import java.util.Set;
 import java.util.TimeZone;
 import org.junit.jupiter.api.Test;
@@ -41,6 +42,28 @@ class PostgresLastRunStoreTest extends LastRunStoreContract {
     } finally {
       TimeZone.setDefault(before);
     }
+  }
+
+  @Test
+  void rowThatNobodyWroteIsAnErrorOfItsJobAlone() throws Exception {
+    LastRunStore store = PostgresLastRunStore.over(database.dataSource());
+    Instant tick = Instant.parse("2026-01-31T03:00:00Z");
+    for (String job : List.of("nightly", "hourly")) {
+      store.begin(job, tick, 5, "one", Set.of());
+    }
+    for (String table : List.of("lukko.job", "lukko.job_run")) {
+      database.execute("UPDATE " + table + " SET outcome = 'DONE' WHERE job = 'nightly'");
+    }
+
+    assertThatThrownBy(() -> store.history("nightly", 9))
+        .isInstanceOf(LockException.class)
+        .hasMessageContaining("outcome holds garbage");
+    assertThatThrownBy(() -> store.begin("nightly", tick, 6, "two", Set.of()))
+        .isInstanceOf(LockException.class)
+        .hasMessageContaining("outcome holds garbage");
+    assertThat(store.begin("hourly", tick.plusSeconds(60), 6, "two", Set.of()))
+        .isEqualTo(Decision.BEGUN);
+    assertThat(store.history("hourly", 9)).hasSize(2);
   }
 
   @Test

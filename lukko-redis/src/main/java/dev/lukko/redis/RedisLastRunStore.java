@@ -1,5 +1,6 @@
 package dev.lukko.redis;
 
+import dev.lukko.LockException;
 import dev.lukko.fencing.FenceArguments;
 import dev.lukko.schedule.JobRun;
 import dev.lukko.schedule.JobRun.Outcome;
@@ -92,7 +93,11 @@ public final class RedisLastRunStore implements LastRunStore {
         ResourceScript.answered(() -> HISTORY.list(commands, keys, Integer.toString(limit)));
     List<JobRun> runs = new ArrayList<>();
     for (Object one : reply) {
-      runs.add(run(job, (List<?>) Objects.requireNonNull(one)));
+      try {
+        runs.add(run(job, (List<?>) Objects.requireNonNull(one)));
+      } catch (RuntimeException garbage) { // whatever another program has written there
+        throw new LockException("the history of job " + job + " holds garbage", garbage);
+      }
     }
     return runs;
   }
@@ -106,7 +111,7 @@ public final class RedisLastRunStore implements LastRunStore {
         text(row, 1),
         instant(Long.parseLong(text(row, 2))),
         Optional.ofNullable((String) row.get(3)).map(at -> instant(Long.parseLong(at))),
-        Outcome.valueOf(text(row, 4)),
+        Outcome.named(text(row, 4)).orElseThrow(),
         Optional.ofNullable((String) row.get(5)));
   }
 

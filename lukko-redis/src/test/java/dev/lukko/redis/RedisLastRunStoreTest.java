@@ -2,7 +2,9 @@ package dev.lukko.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.lukko.LockException;
 import dev.lukko.schedule.LastRunStore;
 import dev.lukko.schedule.LastRunStore.Decision;
 import dev.lukko.testkit.LastRunStoreContract;
@@ -10,6 +12,7 @@ import dev.lukko.testkit.RedisServer;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.sync.RedisCommands;
 import java.time.Instant;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -56,6 +59,23 @@ class RedisLastRunStoreTest extends LastRunStoreContract {
     assertThat(redis.hlen("lukko:job:{job}:runs")).isEqualTo(3);
     assertThat(RedisLastRunStore.over(redis).begin("job", TICK, 99, "two", Set.of()))
         .isEqualTo(Decision.HAD_ITS_RUN);
+  }
+
+  @Test
+  void entryThatNobodyWroteIsAnErrorOfItsJobAlone() {
+    LastRunStore store = emptyStore();
+    for (String job : List.of("nightly", "hourly")) {
+      store.begin(job, TICK, 5, "one", Set.of());
+    }
+    String runs = "lukko:job:{nightly}:runs";
+    String outcome =
+        redis.hkeys(runs).stream().filter(key -> key.endsWith(":outcome")).findAny().orElseThrow();
+    redis.hset(runs, outcome, "DONE");
+
+    assertThatThrownBy(() -> store.history("nightly", 9))
+        .isInstanceOf(LockException.class)
+        .hasMessageContaining("nightly holds garbage");
+    assertThat(store.history("hourly", 9)).hasSize(1);
   }
 
   @Test
