@@ -120,7 +120,8 @@ final class Decisions {
             "counter of \""
                 + slot.name()
                 + "\" holds garbage: it is no number from 0 to "
-                + GrantRequest.MAX_COUNTER);
+                + GrantRequest.MAX_COUNTER
+                + ", or another number of its row is none");
       }
     }
     return null;

@@ -25,9 +25,9 @@ abstract class DialectTraits {
     return "GREATEST";
   }
 
-  /** The counter as a number; what is none becomes a negative one. */
-  String counter() {
-    return "counter";
+  /** Whether a whole number stands in a column: another program may have written what is none. */
+  String isNumber(String column) {
+    return column + " IS NOT NULL";
   }
 
   /** What locks the rows that a query reads until the transaction ends; may be empty. */

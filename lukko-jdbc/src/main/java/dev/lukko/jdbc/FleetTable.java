@@ -41,15 +41,28 @@ final class FleetTable {
     return read(session, Statements.RECORDS);
   }
 
+  /** The identity of the tables, where a row has it. */
+  static String identityIn(ResultSet row, int column) throws SQLException {
+    String identity = row.getString(column);
+    if (identity == null || identity.isEmpty()) {
+      throw noIdentity();
+    }
+    return identity;
+  }
+
+  private static SchemaException noIdentity() {
+    return new SchemaException("the lock's tables have lost their identity", null);
+  }
+
   private static Kept read(Session session, String records) throws SQLException {
     String identity;
     long nowMicros;
     try (ResultSet row =
         session.prepared(session.statements().inDialect(Statements.IDENTITY)).executeQuery()) {
       if (!row.next()) {
-        throw new SchemaException("the lock's tables have lost their identity", null);
+        throw noIdentity();
       }
-      identity = row.getString(1);
+      identity = identityIn(row, 1);
       nowMicros = row.getLong(2);
     }
     if (!identity.equals(session.place().tables())) {
@@ -59,14 +72,42 @@ final class FleetTable {
     try (ResultSet rows =
         session.prepared(session.statements().inDialect(records)).executeQuery()) {
       while (rows.next()) {
-        String key = Objects.requireNonNull(session.traits().getText(rows, 1));
-        directory.put(key, Objects.requireNonNull(session.traits().getText(rows, 2)));
+        String key = session.traits().getText(rows, 1);
+        if (key != null) {
+          directory.put(key, record(session.traits(), rows));
+        }
       }
     }
     String run = session.place().run(identity);
     FleetMemory memory =
         new FleetMemory(run, directory, Math.floorDiv(nowMicros, 1_000L), ""); // up for ever
     return new Kept(identity, memory, -Math.floorDiv(-nowMicros, 1_000L));
+  }
+
+  /**
+   * A record's text; empty if another program has altered the row, so that what requests compare is
+   * no longer what the record says. Its fleet sees that it cannot be read, and writes it anew.
+   */
+  private static String record(DialectTraits traits, ResultSet row) throws SQLException {
+    String text = Objects.requireNonNullElse(traits.getText(row, 2), "");
+    String seen = traits.getText(row, 3);
+    String run = traits.getText(row, 4);
+    long votesFrom = row.getLong(5);
+    boolean numbered = !row.wasNull();
+    return FleetRecord.parse(text)
+            .filter(
+                record ->
+                    numbered
+                        && votesFrom == votesFrom(record)
+                        && record.seen().equals(seen)
+                        && record.run().equals(run))
+            .isPresent()
+        ? text
+        : "";
+  }
+
+  private static long votesFrom(FleetRecord record) {
+    return Math.min(record.fromMillis(), Long.MAX_VALUE / 1_000) * 1_000;
   }
 
   /**
@@ -130,7 +171,7 @@ final class FleetTable {
     session.traits().setText(write, 1, text);
     session.traits().setText(write, 2, record.seen());
     session.traits().setText(write, 3, record.run());
-    write.setLong(4, Math.min(record.fromMillis(), Long.MAX_VALUE / 1_000) * 1_000);
+    write.setLong(4, votesFrom(record));
     session.traits().setText(write, 5, key);
     write.executeUpdate();
   }

@@ -53,6 +53,7 @@ public final class JdbcFence {
 
   private static final int ATTEMPTS = 3;
   private static final int PURGE_BATCH = 500;
+  private static final Duration LONGEST_UNUSED = Duration.ofDays(36_500);
 
   private final String table;
   private final boolean strict;
@@ -136,13 +137,14 @@ public final class JdbcFence {
   /**
    * Forgets resources that had no contact for a while, in transactions of at most 500 rows.
    *
-   * @param unusedFor longer than any holder could be paused and still come back; at least one hour
+   * @param unusedFor longer than any holder could be paused and still come back; from one hour to 36500
+   *     days
    * @return how many were forgotten
    */
   public int purge(DataSource database, Duration unusedFor) throws SQLException {
-    if (unusedFor.compareTo(Duration.ofHours(1)) < 0) {
+    if (unusedFor.compareTo(Duration.ofHours(1)) < 0 || unusedFor.compareTo(LONGEST_UNUSED) > 0) {
       throw new IllegalArgumentException(
-          "unusedFor is " + unusedFor + "; it must be at least one hour");
+          "unusedFor is " + unusedFor + "; it must be from one hour to 36500 days");
     }
     return new BatchedPurge(table, "resource", "touched_at", PURGE_BATCH)
         .run(database, unusedFor.toMillis());

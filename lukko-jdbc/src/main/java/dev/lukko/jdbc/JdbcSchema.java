@@ -141,7 +141,8 @@ public final class JdbcSchema {
                         + (found == 2 ? byHand(dialect) : "what the guide to SQL nodes says")),
             null);
       }
-      return new Place(rows.getString(2), rows.getString(3), traits.server(connection));
+      return new Place(
+          FleetTable.identityIn(rows, 2), rows.getString(3), traits.server(connection));
     } catch (SQLException failure) {
       if (dialect.traits().isMissingTable(failure)) {
         throw missing(dialect, failure);

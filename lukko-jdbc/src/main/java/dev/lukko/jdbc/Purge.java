@@ -31,7 +31,7 @@ final class Purge {
   // A counter that a client's clock has put ahead of the database's would be followed by lower
   // ones.
   private static final String DELETE =
-      "DELETE FROM lukko_lock WHERE shared_until <= {now} AND {counter} <= {now} - :ttl AND ";
+      "DELETE FROM lukko_lock WHERE shared_until <= {now} AND ({number counter} AND counter <= {now} - :ttl) AND ";
   private static final String DELETE_SHARED = "DELETE FROM lukko_shared WHERE ";
 
   private final Dispatcher dispatcher;

@@ -42,7 +42,7 @@ record Slot(
             : null;
     if (entry.shared()) {
       for (SharedRow reader : shared) {
-        if (reader.owner().equals(entry.owner())) {
+        if (reader.sound() && reader.owner().equals(entry.owner())) {
           return new Slot(
               row.name(),
               row.counter(),

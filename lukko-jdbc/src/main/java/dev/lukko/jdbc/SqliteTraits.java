@@ -31,9 +31,10 @@ final class SqliteTraits extends DialectTraits {
     return "MAX";
   }
 
+  /** Its columns take values of any type. */
   @Override
-  String counter() {
-    return "CASE WHEN typeof(counter) = 'integer' THEN counter ELSE -1 END";
+  String isNumber(String column) {
+    return "typeof(" + column + ") = 'integer'";
   }
 
   @Override

@@ -5,6 +5,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
 
 /**
  * The lock's SQL, written once for all dialects.
@@ -20,13 +21,17 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class Statements {
   private static final long MAX = GrantRequest.MAX_COUNTER;
+  private static final Pattern NUMBER = Pattern.compile("\\{number ([a-z_.]+)\\}");
 
   private static final String MINE = "lukko_lock.owner = :owner AND lukko_lock.expires_at > {now}";
   private static final String FREE =
       "(lukko_lock.owner IS NULL OR lukko_lock.expires_at <= {now})"
           + " AND lukko_lock.shared_until <= {now}";
-  private static final String RAISABLE = "lukko_lock.counter >= 0 AND lukko_lock.counter < " + MAX;
-  private static final String SOUND = "lukko_lock.counter >= 0 AND lukko_lock.counter <= " + MAX;
+  private static final String COUNTER_IS_NUMBER = "{number lukko_lock.counter}";
+  private static final String RAISABLE =
+      COUNTER_IS_NUMBER + " AND lukko_lock.counter >= 0 AND lukko_lock.counter < " + MAX;
+  private static final String SOUND =
+      COUNTER_IS_NUMBER + " AND lukko_lock.counter >= 0 AND lukko_lock.counter <= " + MAX;
   private static final String REPAIRABLE = "((" + MINE + ") OR (" + FREE + ")) AND " + SOUND;
   private static final String RAISED =
       """
@@ -53,9 +58,14 @@ final class Statements {
   // As long as the clock goes forward, no entry has more time left than it was given.
   private static final String OVERLONG = "ttl > 0 AND " + LEFT + " > ttl";
 
+  /** The counter; negative if it, or another number by which a request is decided, is none. */
+  private static final String COUNTER =
+      "CASE WHEN {number counter} AND {number grant_counter} AND {number expires_at}"
+          + " AND {number shared_until} THEN counter ELSE -1 END";
+
   /** The columns of a {@link LockRow}. */
   static final String ROW =
-      "owner, " + LEFT + ", " + SHARED_LEFT + ", {counter}, grant_counter, name, ttl, {ok}";
+      "owner, " + LEFT + ", " + SHARED_LEFT + ", " + COUNTER + ", grant_counter, name, ttl, {ok}";
 
   static final String GRANT =
       "UPDATE lukko_lock SET "
@@ -110,20 +120,42 @@ final class Statements {
   static final String NOTIFY =
       "SELECT CAST(pg_notify('" + PostgresHints.CHANNEL + "', :name) AS text)";
 
+  /**
+   * When a reader's entry ends. If that is no number, then when all of the resource's are over: it
+   * may be that of somebody who holds.
+   */
+  private static final String READER_ENDS =
+      "CASE WHEN {number lukko_shared.expires_at} THEN lukko_shared.expires_at ELSE"
+          + " COALESCE((SELECT l.shared_until FROM lukko_lock l WHERE l.name = lukko_shared.name), 0)"
+          + " END";
+
+  /** Where the resource's row is written: no reader has more time left than it was given. */
+  private static final String READER_ENDS_AT_THE_LATEST =
+      "CASE WHEN {number s.expires_at} THEN s.expires_at"
+          + " ELSE {now} + CASE WHEN s.ttl > 0 THEN s.ttl ELSE 0 END END";
+
   static final String SHARED_READ =
-      "SELECT owner, expires_at - {now}, grant_counter, name, ttl FROM lukko_shared"
-          + " WHERE name IN (:names) AND expires_at > {now} ORDER BY name, expires_at DESC";
+      "SELECT owner, "
+          + READER_ENDS
+          + " - {now}, grant_counter, name, ttl,"
+          + " CASE WHEN {number expires_at} AND {number grant_counter} THEN 1 ELSE 0 END"
+          + " FROM lukko_shared WHERE name IN (:names) AND "
+          + READER_ENDS
+          + " > {now} ORDER BY name, 2 DESC";
   static final String SHARED_DELETE =
-      "DELETE FROM lukko_shared WHERE name IN (:names)"
-          + " AND (owner = :owner OR expires_at <= {now})";
+      "DELETE FROM lukko_shared WHERE name IN (:names) AND (owner = :owner OR "
+          + READER_ENDS
+          + " <= {now})";
   static final String SHARED_INSERT =
       "INSERT INTO lukko_shared (name, owner, expires_at, ttl, grant_counter)"
           + " VALUES (:name, :owner, {now} + :ttl, :ttl, :counter)";
   static final String SHARED_EXTEND =
       "UPDATE lukko_shared SET " + EXTENDED + " WHERE name IN (:names) AND owner = :owner";
   static final String SHARED_UNTIL =
-      "UPDATE lukko_lock SET expires_at = {greatest}(expires_at, {now}), shared_until = COALESCE((SELECT MAX(s.expires_at)"
-          + " FROM lukko_shared s WHERE s.name = lukko_lock.name), 0) WHERE name IN (:names){if}";
+      "UPDATE lukko_lock SET expires_at = {greatest}(expires_at, {now}),"
+          + " shared_until = COALESCE((SELECT MAX("
+          + READER_ENDS_AT_THE_LATEST
+          + ") FROM lukko_shared s WHERE s.name = lukko_lock.name), 0) WHERE name IN (:names){if}";
 
   /**
    * Raises counters and marks them as given to a reader. A reader is granted only where no
@@ -154,7 +186,8 @@ final class Statements {
   // The records of fleets, see FleetTable.
   static final String IDENTITY =
       "SELECT identity, {now} FROM lukko_schema WHERE component = 'lock'";
-  static final String RECORDS = "SELECT name, record FROM lukko_fleet";
+  static final String RECORDS =
+      "SELECT name, record, seen, run, votes_from FROM lukko_fleet";
   static final String RECORDS_LOCKED = RECORDS + "{update}";
   static final String RECORD_UPDATE =
       "UPDATE lukko_fleet SET record = ?, seen = ?, run = ?, votes_from = ? WHERE name = ?";
@@ -203,9 +236,11 @@ final class Statements {
 
   /** The text with everything but its named parameters in the database's own words. */
   String inDialect(String text) {
-    return text.replace("{now}", traits.now())
+    return NUMBER
+        .matcher(text)
+        .replaceAll(column -> traits.isNumber(column.group(1)))
+        .replace("{now}", traits.now())
         .replace("{greatest}", traits.greatest())
-        .replace("{counter}", traits.counter())
         .replace("{update}", traits.forUpdate())
         .replace("{share}", shareOfRecord)
         .replace("{primary}", traits.byPrimaryKey());

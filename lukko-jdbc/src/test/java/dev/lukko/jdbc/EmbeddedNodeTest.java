@@ -159,7 +159,7 @@ class EmbeddedNodeTest {
       assertThat(now(node.grant(new GrantRequest(entry("b", "r"), 60_000, 50))))
           .hasToString(
               "Failed[detail=counter of \"r\" holds garbage: it is no number from 0 to"
-                  + " 9007199254740991, cause=null]");
+                  + " 9007199254740991, or another number of its row is none, cause=null]");
     }
   }
 

@@ -257,6 +257,9 @@ class JdbcFenceTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> FENCE.purge(null, Duration.ofMinutes(59)))
         .withMessageContaining("unusedFor");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> FENCE.purge(null, Duration.ofSeconds(Long.MAX_VALUE)))
+        .withMessageContaining("unusedFor");
   }
 
   private static DataSource withTable(Dialect dialect, JdbcFence fence) throws SQLException {
