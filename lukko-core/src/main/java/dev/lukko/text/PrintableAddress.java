@@ -1,8 +1,11 @@
 package dev.lukko.text;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -105,6 +108,41 @@ public final class PrintableAddress {
       hidden = hidden.replace(secret, STARS);
     }
     return hidden;
+  }
+
+  /**
+   * A driver's error as it may be passed on: itself, or one in its place if anything in it repeats
+   * the URL, in whole or in part, as drivers do with one that they cannot read.
+   *
+   * @param anew makes the error in its place, of what may be shown of its message
+   */
+  public static <E extends Exception> E without(E failure, String url, Function<String, E> anew) {
+    if (!repeats(failure, url, new HashSet<>())) {
+      return failure;
+    }
+    E hidden = anew.apply(without(String.valueOf(failure.getMessage()), url));
+    hidden.setStackTrace(failure.getStackTrace());
+    return hidden;
+  }
+
+  /** Whether the error, a cause, a suppressed one or, of a chain of errors, a further one does. */
+  private static boolean repeats(Throwable failure, String url, Set<Throwable> looked) {
+    if (!looked.add(failure)) {
+      return false;
+    }
+    String message = String.valueOf(failure.getMessage());
+    if (!without(message, url).equals(message)) {
+      return true;
+    }
+    List<Object> inside = new ArrayList<>(List.of(failure.getSuppressed()));
+    if (failure.getCause() != null) {
+      inside.add(failure.getCause());
+    }
+    if (failure instanceof Iterable<?> chain) { // as the errors of databases are
+      chain.forEach(inside::add);
+    }
+    return inside.stream()
+        .anyMatch(each -> each instanceof Throwable further && repeats(further, url, looked));
   }
 
   /** Values of parameters and who logs in; the longest first. */

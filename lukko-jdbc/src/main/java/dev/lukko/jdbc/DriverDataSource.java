@@ -132,25 +132,13 @@ final class DriverDataSource implements DataSource {
       }
       return connection;
     } catch (SQLException failure) {
-      throw withoutSecrets(failure);
+      throw PrintableAddress.without(
+          failure,
+          url,
+          said -> new SQLException(said, failure.getSQLState(), failure.getErrorCode()));
+    } catch (RuntimeException failure) {
+      throw PrintableAddress.without(failure, url, IllegalStateException::new);
     }
-  }
-
-  /** Drivers repeat URLs that they cannot read, in whole or in part. */
-  private SQLException withoutSecrets(SQLException failure) {
-    for (Throwable each = failure; each != null; each = each.getCause()) {
-      String message = String.valueOf(each.getMessage());
-      if (!PrintableAddress.without(message, url).equals(message)) {
-        SQLException hidden =
-            new SQLException(
-                PrintableAddress.without(String.valueOf(failure.getMessage()), url),
-                failure.getSQLState(),
-                failure.getErrorCode());
-        hidden.setStackTrace(failure.getStackTrace());
-        return hidden;
-      }
-    }
-    return failure;
   }
 
   @Override

@@ -60,26 +60,14 @@ final class PgConnector {
         }
         return connection;
       } catch (SQLException failure) {
-        throw withoutSecrets(failure, url);
+        throw PrintableAddress.without(
+            failure,
+            url,
+            said -> new SQLException(said, failure.getSQLState(), failure.getErrorCode()));
+      } catch (RuntimeException failure) {
+        throw PrintableAddress.without(failure, url, IllegalStateException::new);
       }
     };
-  }
-
-  /** The driver repeats URLs that it cannot read, in whole or in part. */
-  private static SQLException withoutSecrets(SQLException failure, String url) {
-    for (Throwable each = failure; each != null; each = each.getCause()) {
-      String message = String.valueOf(each.getMessage());
-      if (!PrintableAddress.without(message, url).equals(message)) {
-        SQLException hidden =
-            new SQLException(
-                PrintableAddress.without(String.valueOf(failure.getMessage()), url),
-                failure.getSQLState(),
-                failure.getErrorCode());
-        hidden.setStackTrace(failure.getStackTrace());
-        return hidden;
-      }
-    }
-    return failure;
   }
 
   /**
