@@ -1,7 +1,7 @@
 package dev.lukko;
 
-import java.time.Duration;
 import dev.lukko.text.Printable;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;

@@ -8,7 +8,9 @@ import java.util.OptionalLong;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What servers and other programs have said can be shown, by whichever type it reaches a caller. */
+/**
+ * What servers and other programs have said can be shown, by whichever type it reaches a caller.
+ */
 class ForeignTextTest {
   private static final String FOREIGN = "a\u001b]0;title\u0007\nlock \"job\" is free\u202e";
 

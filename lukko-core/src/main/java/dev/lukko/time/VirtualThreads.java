@@ -1,16 +1,38 @@
 package dev.lukko.time;
 
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.concurrent.ThreadFactory;
 import org.jspecify.annotations.Nullable;
 
 /** The JDK's virtual threads, where it has them; this is compiled for one that has not. */
-final class VirtualThreads {
+public final class VirtualThreads {
   private static final System.Logger LOG = System.getLogger(VirtualThreads.class.getName());
   private static final int FIRST_JDK = 21;
+  private static final @Nullable MethodHandle IS_VIRTUAL = isVirtual();
 
   private VirtualThreads() {}
+
+  /** Whether the thread is a virtual one. */
+  public static boolean isVirtual(Thread thread) {
+    try {
+      return IS_VIRTUAL != null && (boolean) IS_VIRTUAL.invokeExact(thread);
+    } catch (Throwable impossible) {
+      throw new IllegalStateException(impossible);
+    }
+  }
+
+  private static @Nullable MethodHandle isVirtual() {
+    try {
+      return MethodHandles.publicLookup()
+          .findVirtual(Thread.class, "isVirtual", MethodType.methodType(boolean.class));
+    } catch (ReflectiveOperationException beforeJava21) {
+      return null;
+    }
+  }
 
   /** Threads with numbers behind a prefix that inherit no thread-locals; null on older JDKs. */
   static @Nullable ThreadFactory factory(String prefix) {

@@ -1,8 +1,6 @@
 package dev.lukko.jdbc;
 
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
+import dev.lukko.time.VirtualThreads;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,8 +15,6 @@ import org.jspecify.annotations.Nullable;
  * socket; so virtual threads, and those that are interrupted already, leave it to the workers.
  */
 final class Callers {
-  private static final @Nullable MethodHandle IS_VIRTUAL = isVirtual();
-
   private final Sessions sessions;
   private final Pace pace;
 
@@ -39,20 +35,6 @@ final class Callers {
   }
 
   private static boolean fits(Thread thread) {
-    try {
-      return !thread.isInterrupted()
-          && (IS_VIRTUAL == null || !(boolean) IS_VIRTUAL.invokeExact(thread));
-    } catch (Throwable impossible) {
-      throw new IllegalStateException(impossible);
-    }
-  }
-
-  private static @Nullable MethodHandle isVirtual() {
-    try {
-      return MethodHandles.publicLookup()
-          .findVirtual(Thread.class, "isVirtual", MethodType.methodType(boolean.class));
-    } catch (ReflectiveOperationException beforeJava21) {
-      return null;
-    }
+    return !thread.isInterrupted() && !VirtualThreads.isVirtual(thread);
   }
 }

@@ -137,8 +137,8 @@ public final class JdbcFence {
   /**
    * Forgets resources that had no contact for a while, in transactions of at most 500 rows.
    *
-   * @param unusedFor longer than any holder could be paused and still come back; from one hour to 36500
-   *     days
+   * @param unusedFor longer than any holder could be paused and still come back; from one hour to
+   *     36500 days
    * @return how many were forgotten
    */
   public int purge(DataSource database, Duration unusedFor) throws SQLException {

@@ -217,7 +217,8 @@ final class RunSql {
     return Outcome.named(row.getString("outcome"))
         .orElseThrow(
             () ->
-                new SQLException("column outcome holds garbage: it is no outcome of a run", "22000"));
+                new SQLException(
+                    "column outcome holds garbage: it is no outcome of a run", "22000"));
   }
 
   /** Deletes runs for earlier ticks, all but the last run; how many. */

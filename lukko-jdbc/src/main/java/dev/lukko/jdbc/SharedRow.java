@@ -13,12 +13,7 @@ import java.util.Objects;
  * @param sound whether its numbers are such; if not, it keeps writers out and serves nobody
  */
 record SharedRow(
-    String name,
-    String owner,
-    long livesMicros,
-    long grantCounter,
-    long ttlMicros,
-    boolean sound) {
+    String name, String owner, long livesMicros, long grantCounter, long ttlMicros, boolean sound) {
 
   /** Reads the columns of {@link Statements#SHARED_READ}. */
   static SharedRow read(DialectTraits traits, ResultSet rows) throws SQLException {

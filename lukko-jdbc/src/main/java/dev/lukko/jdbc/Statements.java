@@ -186,8 +186,7 @@ final class Statements {
   // The records of fleets, see FleetTable.
   static final String IDENTITY =
       "SELECT identity, {now} FROM lukko_schema WHERE component = 'lock'";
-  static final String RECORDS =
-      "SELECT name, record, seen, run, votes_from FROM lukko_fleet";
+  static final String RECORDS = "SELECT name, record, seen, run, votes_from FROM lukko_fleet";
   static final String RECORDS_LOCKED = RECORDS + "{update}";
   static final String RECORD_UPDATE =
       "UPDATE lukko_fleet SET record = ?, seen = ?, run = ?, votes_from = ? WHERE name = ?";

@@ -85,7 +85,11 @@ class AlteredReadersTest {
   }
 
   private static LockRequest shared() {
-    return LockRequest.builder("r").shared(true).ttl(AlteredRows.TTL).maxWait(Duration.ZERO).build();
+    return LockRequest.builder("r")
+        .shared(true)
+        .ttl(AlteredRows.TTL)
+        .maxWait(Duration.ZERO)
+        .build();
   }
 
   private static LockRequest exclusive(Duration maxWait) {

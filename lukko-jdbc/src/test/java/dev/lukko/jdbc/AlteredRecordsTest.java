@@ -17,7 +17,9 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The record of a fleet that was altered by hand costs that fleet one vote, and no other a thing. */
+/**
+ * The record of a fleet that was altered by hand costs that fleet one vote, and no other a thing.
+ */
 class AlteredRecordsTest {
 
   static Stream<Arguments> alterations() {
@@ -39,8 +41,8 @@ class AlteredRecordsTest {
   @ParameterizedTest
   @MethodSource("alterations")
   @Timeout(value = 100, unit = TimeUnit.SECONDS)
-  void recordThatNobodyWroteCostsItsFleetOneVoteAndOthersNothing(
-      Dialect dialect, String alteration) throws Exception {
+  void recordThatNobodyWroteCostsItsFleetOneVoteAndOthersNothing(Dialect dialect, String alteration)
+      throws Exception {
     TestDatabase database = AlteredRows.databaseThatTakesAnything(dialect);
     try (Redlock neighbour = alone(database);
         Redlock locks = AlteredRows.client(database)) {
@@ -63,7 +65,8 @@ class AlteredRecordsTest {
   private static int alter(TestDatabase database, String alteration) throws Exception {
     try (var connection = database.source().getConnection();
         var statement =
-            connection.prepareStatement("UPDATE lukko_fleet SET " + alteration + " WHERE name = ?");
+            connection.prepareStatement(
+                "UPDATE lukko_fleet SET " + alteration + " WHERE name = ?");
         var keys = connection.createStatement().executeQuery("SELECT name FROM lukko_fleet")) {
       int altered = 0;
       while (keys.next()) {

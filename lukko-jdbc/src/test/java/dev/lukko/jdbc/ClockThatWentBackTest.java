@@ -25,15 +25,6 @@ class ClockThatWentBackTest {
   private static final long SHORT_TTL = 300;
   private static final String AHEAD = Long.toString(Duration.ofDays(400).toNanos() / 1_000);
 
-  private static TestDatabase database(Dialect dialect) {
-    return switch (dialect) {
-      case POSTGRES -> Databases.postgres();
-      case MYSQL -> Databases.mariaDb();
-      case H2 -> Databases.h2();
-      case SQLITE -> Databases.sqlite();
-    };
-  }
-
   private static JdbcNode node(TestDatabase database) {
     return database.node().name("n").requestTimeout(Duration.ofSeconds(30)).build();
   }
@@ -69,7 +60,7 @@ class ClockThatWentBackTest {
   void entryOfADeadHolder_claimsNoMoreThanItsTtl_andIsOverAfterThat(Dialect dialect) {
     for (LockEntry holder : holders()) {
       for (LockEntry wanter : wanters()) {
-        TestDatabase database = database(dialect);
+        TestDatabase database = Databases.of(dialect);
         try (JdbcNode node = node(database)) {
           assertThat(grant(node, holder, SHORT_TTL)).isInstanceOf(Granted.class);
           putClockRight(database, "r", "s");
@@ -88,7 +79,7 @@ class ClockThatWentBackTest {
   @EnumSource
   void livingHolder_keepsItsEntryForItsTtl_andExtendsIt(Dialect dialect) {
     for (LockEntry holder : holders()) {
-      TestDatabase database = database(dialect);
+      TestDatabase database = Databases.of(dialect);
       try (JdbcNode node = node(database)) {
         assertThat(grant(node, holder, LONG_TTL)).isInstanceOf(Granted.class);
         putClockRight(database, "r", "s");
@@ -107,7 +98,7 @@ class ClockThatWentBackTest {
   @ParameterizedTest
   @EnumSource
   void statusTellsOfEntriesThatClaimTooMuch_andALookAtThemShowsTheirTtl(Dialect dialect) {
-    TestDatabase database = database(dialect);
+    TestDatabase database = Databases.of(dialect);
     try (JdbcNode node = node(database)) {
       grant(node, entry("a", "r"), LONG_TTL);
       grant(node, reader("b", "s"), LONG_TTL);

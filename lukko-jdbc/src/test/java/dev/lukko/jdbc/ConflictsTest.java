@@ -37,15 +37,6 @@ class ConflictsTest {
     node = JdbcNode.builder(source.source()).name("n").requestTimeout(requestTimeout).build();
   }
 
-  private static TestDatabase database(Dialect dialect) {
-    return switch (dialect) {
-      case POSTGRES -> Databases.postgres();
-      case MYSQL -> Databases.mariaDb();
-      case H2 -> Databases.h2();
-      case SQLITE -> Databases.sqlite();
-    };
-  }
-
   private static SQLException conflict(Dialect dialect) {
     return switch (dialect) {
       case POSTGRES -> new SQLException("could not serialize access", "40001");
@@ -58,7 +49,7 @@ class ConflictsTest {
   @ParameterizedTest
   @EnumSource
   void conflictsThatPass_areTriedAgain_andAnsweredProperly(Dialect dialect) {
-    open(database(dialect), Duration.ofSeconds(30));
+    open(Databases.of(dialect), Duration.ofSeconds(30));
     for (LockEntry entry : List.of(entry("one", "r"), entry("many", "s", "t"))) {
       AtomicInteger left = new AtomicInteger(5);
       source.failWith(sql -> left.getAndDecrement() > 0 ? conflict(dialect) : null);
@@ -71,7 +62,7 @@ class ConflictsTest {
   @ParameterizedTest
   @EnumSource
   void conflictsWithoutEnd_failInsideTheBudget_withoutAHotLoop(Dialect dialect) {
-    open(database(dialect), Duration.ofMillis(500));
+    open(Databases.of(dialect), Duration.ofMillis(500));
     int before = source.executions.get();
     source.failWith(sql -> conflict(dialect));
 

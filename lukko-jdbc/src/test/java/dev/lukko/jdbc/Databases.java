@@ -60,6 +60,16 @@ final class Databases {
     }
   }
 
+  /** A fresh database of a kind. */
+  static TestDatabase of(Dialect dialect) {
+    return switch (dialect) {
+      case POSTGRES -> postgres();
+      case MYSQL -> mariaDb();
+      case H2 -> h2();
+      case SQLITE -> sqlite();
+    };
+  }
+
   /** A fresh database on the PostgreSQL server. */
   static TestDatabase postgres() {
     return TestDatabase.create(Dialect.POSTGRES, postgresSource());

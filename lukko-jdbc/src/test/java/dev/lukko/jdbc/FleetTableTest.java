@@ -45,15 +45,6 @@ class FleetTableTest {
     open.forEach(JdbcNode::close);
   }
 
-  private static TestDatabase database(Dialect dialect) {
-    return switch (dialect) {
-      case POSTGRES -> Databases.postgres();
-      case MYSQL -> Databases.mariaDb();
-      case H2 -> Databases.h2();
-      case SQLITE -> Databases.sqlite();
-    };
-  }
-
   private JdbcNode node(TestDatabase database) {
     JdbcNode node = database.node().name("n").requestTimeout(Duration.ofSeconds(30)).build();
     open.add(node);
@@ -101,7 +92,7 @@ class FleetTableTest {
   @ParameterizedTest
   @EnumSource
   void requestsAreRunAtTheRecordThatWasSeen_andNotAtAnotherEpoch(Dialect dialect) {
-    TestDatabase database = database(dialect);
+    TestDatabase database = Databases.of(dialect);
     JdbcNode node = node(database);
     FleetRecord record = found(node, 0);
     String now = record.seen();
@@ -133,7 +124,7 @@ class FleetTableTest {
   @ParameterizedTest
   @EnumSource
   void quarantinedNodeGrantsNothing_andProlongsWhatItHas(Dialect dialect) {
-    JdbcNode node = node(database(dialect));
+    JdbcNode node = node(Databases.of(dialect));
     FleetRecord record = found(node, 0);
     LockEntry held = entry("a", "r").seen(record.seen());
     assertThat(grant(node, held)).isEqualTo(new Granted(1));
@@ -152,7 +143,7 @@ class FleetTableTest {
   @ParameterizedTest
   @EnumSource
   void ofTwoChangesThatWereDecidedOnOneLookTheFirstIsMade(Dialect dialect) {
-    TestDatabase database = database(dialect);
+    TestDatabase database = Databases.of(dialect);
     JdbcNode node = node(database);
     JdbcNode other = node(database);
     NodeStatus seen = status(node);
@@ -206,7 +197,7 @@ class FleetTableTest {
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
   void recordIsNotReplacedWhileARequestThatRestsOnItWaitsForItsRow(Dialect dialect)
       throws Exception {
-    TestDatabase database = database(dialect);
+    TestDatabase database = Databases.of(dialect);
     JdbcNode node = node(database);
     JdbcNode other = node(database);
     FleetRecord record = found(node, 0);
@@ -250,7 +241,7 @@ class FleetTableTest {
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
   void requestThatMeetsAChangeUnderWayWaitsForIt_andRestsOnTheNewRecord(Dialect dialect)
       throws Exception {
-    TestDatabase database = database(dialect);
+    TestDatabase database = Databases.of(dialect);
     JdbcNode node = node(database);
     FleetRecord record = found(node, 0);
     FleetRecord next = record.next(record.members());

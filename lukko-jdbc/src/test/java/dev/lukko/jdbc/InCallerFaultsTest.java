@@ -60,7 +60,7 @@ class InCallerFaultsTest {
 
   private void open(Dialect dialect, Duration nodeTimeout, Duration requestTimeout)
       throws Exception {
-    database = dialect == Dialect.POSTGRES ? Databases.postgres() : Databases.mariaDb();
+    database = Databases.of(dialect);
     database.createRow("r");
     String direct;
     try (Connection connection = database.source().getConnection()) {

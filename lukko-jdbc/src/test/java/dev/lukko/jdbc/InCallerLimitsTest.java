@@ -57,7 +57,7 @@ class InCallerLimitsTest {
   }
 
   private void open(Dialect dialect, int connections) {
-    database = dialect == Dialect.POSTGRES ? Databases.postgres() : Databases.mariaDb();
+    database = Databases.of(dialect);
     database.createRow("r");
     node =
         JdbcNode.builder(meddled(database.source()))

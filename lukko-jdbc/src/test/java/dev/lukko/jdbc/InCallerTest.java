@@ -50,13 +50,7 @@ class InCallerTest {
   private LockClient client;
 
   private void open(Dialect dialect, Ticker ticker, int connections) {
-    database =
-        switch (dialect) {
-          case POSTGRES -> Databases.postgres();
-          case MYSQL -> Databases.mariaDb();
-          case H2 -> Databases.h2();
-          case SQLITE -> Databases.sqlite();
-        };
+    database = Databases.of(dialect);
     database.createRow("r");
     source = new ScriptedSource(database.source());
     node =

@@ -124,7 +124,8 @@ abstract class JdbcLastRunStoreContract extends LastRunStoreContract {
     try (Connection connection = database.getConnection()) {
       for (String table : List.of("lukko_job", "lukko_job_run")) {
         try (PreparedStatement statement =
-            connection.prepareStatement("UPDATE " + table + " SET outcome = 'DONE' WHERE job = ?")) {
+            connection.prepareStatement(
+                "UPDATE " + table + " SET outcome = 'DONE' WHERE job = ?")) {
           Dialects.bindName(dialect, statement, 1, "nightly");
           assertThat(statement.executeUpdate()).isEqualTo(1);
         }

@@ -31,15 +31,6 @@ import org.springframework.jdbc.datasource.AbstractDataSource;
 class OnePlaceTest {
   private static final InheritableThreadLocal<DataSource> TENANT = new InheritableThreadLocal<>();
 
-  private static TestDatabase database(Dialect dialect) {
-    return switch (dialect) {
-      case POSTGRES -> Databases.postgres();
-      case MYSQL -> Databases.mariaDb();
-      case H2 -> Databases.h2();
-      case SQLITE -> Databases.sqlite();
-    };
-  }
-
   private static DataSource routing(Supplier<DataSource> route) {
     return new AbstractDataSource() {
       @Override
@@ -64,8 +55,8 @@ class OnePlaceTest {
   @EnumSource
   void oneHolderAtATime_thoughTheSourceChoosesTheDatabaseByAnInheritableThreadLocal(Dialect dialect)
       throws Exception {
-    DataSource one = database(dialect).source();
-    DataSource other = database(dialect).source();
+    DataSource one = Databases.of(dialect).source();
+    DataSource other = Databases.of(dialect).source();
     DataSource source = routing(() -> TENANT.get() == null ? one : TENANT.get());
     try (JdbcNode node =
         JdbcNode.builder(source)
@@ -87,7 +78,7 @@ class OnePlaceTest {
   @ParameterizedTest
   @EnumSource
   void oneHolderAtATime_thoughEveryConnectionLeadsToAnotherDatabase(Dialect dialect) {
-    List<DataSource> both = List.of(database(dialect).source(), database(dialect).source());
+    List<DataSource> both = List.of(Databases.of(dialect).source(), Databases.of(dialect).source());
     AtomicInteger opened = new AtomicInteger();
     DataSource source = routing(() -> both.get(opened.getAndIncrement() % 2));
     try (JdbcNode node =
@@ -114,7 +105,7 @@ class OnePlaceTest {
   @EnumSource
   void connectionToAnotherDatabaseIsRefused_namingBoth(Dialect dialect) throws Exception {
     List<DataSource> route =
-        new ArrayList<>(List.of(database(dialect).source(), database(dialect).source()));
+        new ArrayList<>(List.of(Databases.of(dialect).source(), Databases.of(dialect).source()));
     Sessions sessions = sessions(routing(() -> route.get(0)));
     Session first = sessions.take(1_000_000_000L);
     route.remove(0);
@@ -131,7 +122,7 @@ class OnePlaceTest {
   void connectionToADatabaseWithoutTablesIsRefused_andNoneAreCreatedThere(Dialect dialect)
       throws Exception {
     DataSource empty = EmptyDatabases.create(dialect);
-    List<DataSource> route = new ArrayList<>(List.of(database(dialect).source(), empty));
+    List<DataSource> route = new ArrayList<>(List.of(Databases.of(dialect).source(), empty));
     JdbcSettings creating = new JdbcSettings("n", null, 4, 100, 5_000, 30_000, 60_000, true, false);
     Sessions sessions =
         new Sessions(routing(() -> route.get(0)), creating, Ticker.system(), Runnable::run);
@@ -204,7 +195,7 @@ class OnePlaceTest {
   @ParameterizedTest
   @EnumSource
   void everyConnectionToTheSameTablesIsTaken(Dialect dialect) throws Exception {
-    Sessions sessions = sessions(database(dialect).source());
+    Sessions sessions = sessions(Databases.of(dialect).source());
     Session first = sessions.take(1_000_000_000L);
     assertThatCode(() -> sessions.giveBack(sessions.take(1_000_000_000L)))
         .doesNotThrowAnyException();

@@ -129,13 +129,7 @@ class OwnConnectionsTest {
   @ParameterizedTest
   @EnumSource
   void connectionsOfAPool_goBackAsTheyCame(Dialect dialect) throws SQLException {
-    TestDatabase database =
-        switch (dialect) {
-          case POSTGRES -> Databases.postgres();
-          case MYSQL -> Databases.mariaDb();
-          case H2 -> Databases.h2();
-          case SQLITE -> Databases.sqlite();
-        };
+    TestDatabase database = Databases.of(dialect);
     for (boolean set : new boolean[] {false, true}) {
       try (Connection pooled = database.source().getConnection()) {
         if (set) {

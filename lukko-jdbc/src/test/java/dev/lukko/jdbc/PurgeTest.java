@@ -21,15 +21,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 class PurgeTest {
   private static final int OLD_ROWS = 2_345;
 
-  private static TestDatabase database(Dialect dialect) {
-    return switch (dialect) {
-      case POSTGRES -> Databases.postgres();
-      case MYSQL -> Databases.mariaDb();
-      case H2 -> Databases.h2();
-      case SQLITE -> Databases.sqlite();
-    };
-  }
-
   private static void insertOld(TestDatabase database) throws SQLException {
     try (Connection connection = database.source().getConnection();
         PreparedStatement insert =
@@ -55,7 +46,7 @@ class PurgeTest {
   @EnumSource
   void purge_deletesWhatNobodyHasHeldForTheRetention_andNothingElse(Dialect dialect)
       throws SQLException {
-    TestDatabase database = database(dialect);
+    TestDatabase database = Databases.of(dialect);
     insertOld(database);
     try (JdbcNode node = database.node().name("n").requestTimeout(Duration.ofSeconds(30)).build()) {
       now(node.grant(new GrantRequest(entry("a", "held"), 60_000, 7)));
@@ -77,7 +68,7 @@ class PurgeTest {
   @EnumSource
   void counterThatAFastClockHasPutAhead_isKept_sinceTheNextClientsWouldProposeALowerOne(
       Dialect dialect) {
-    TestDatabase database = database(dialect);
+    TestDatabase database = Databases.of(dialect);
     Duration retention = Duration.ofDays(1);
     try (JdbcNode node = database.node().name("n").counterRetention(retention).build()) {
       long now = Ticker.system().wallMicros();
@@ -101,7 +92,7 @@ class PurgeTest {
   @ParameterizedTest
   @EnumSource
   void purge_keepsTheCounterOfReadersFromTheirLastHoldOn(Dialect dialect) throws SQLException {
-    TestDatabase database = database(dialect);
+    TestDatabase database = Databases.of(dialect);
     try (JdbcNode node = database.node().name("n").requestTimeout(Duration.ofSeconds(30)).build()) {
       now(node.grant(new GrantRequest(reader("a", "read"), 60_000, 9)));
       database.update("UPDATE lukko_lock SET expires_at = 1 WHERE name = ?", "read");

@@ -45,15 +45,6 @@ class SqlFleetsTest {
     }
   }
 
-  private static TestDatabase database(Dialect dialect) {
-    return switch (dialect) {
-      case POSTGRES -> Databases.postgres();
-      case MYSQL -> Databases.mariaDb();
-      case H2 -> Databases.h2();
-      case SQLITE -> Databases.sqlite();
-    };
-  }
-
   /** The test's H2 is in memory and its PostgreSQL does not flush, which strict clients refuse. */
   private static boolean isForStrictOnes(Dialect dialect) {
     return dialect == Dialect.MYSQL || dialect == Dialect.SQLITE;
@@ -61,7 +52,7 @@ class SqlFleetsTest {
 
   private void create(Dialect dialect, int count) {
     for (int i = 0; i < count; i++) {
-      databases.add(database(dialect));
+      databases.add(Databases.of(dialect));
     }
   }
 

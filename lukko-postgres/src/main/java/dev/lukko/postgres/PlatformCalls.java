@@ -1,9 +1,7 @@
 package dev.lukko.postgres;
 
 import dev.lukko.time.Scheduler;
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
+import dev.lukko.time.VirtualThreads;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.time.Duration;
@@ -17,8 +15,6 @@ import org.jspecify.annotations.Nullable;
  * callback thread while they wait. Platform threads call directly.
  */
 final class PlatformCalls {
-  private static final @Nullable MethodHandle IS_VIRTUAL = isVirtual();
-
   private final Scheduler scheduler;
   private final long limitNanos;
 
@@ -33,7 +29,7 @@ final class PlatformCalls {
   }
 
   <T extends @Nullable Object> T run(AdvisorySession.Work<T> work) throws SQLException {
-    if (!currentThreadIsVirtual()) {
+    if (!VirtualThreads.isVirtual(Thread.currentThread())) {
       return work.run();
     }
     CompletableFuture<T> result = new CompletableFuture<>();
@@ -49,23 +45,6 @@ final class PlatformCalls {
       return BoundedWait.result(result, limitNanos); // The timeouts of the connection end it first.
     } catch (TimeoutException dropped) {
       throw new SQLTimeoutException("the statement was never run", "08003", dropped);
-    }
-  }
-
-  private static boolean currentThreadIsVirtual() {
-    try {
-      return IS_VIRTUAL != null && (boolean) IS_VIRTUAL.invokeExact(Thread.currentThread());
-    } catch (Throwable impossible) {
-      throw new IllegalStateException(impossible);
-    }
-  }
-
-  private static @Nullable MethodHandle isVirtual() {
-    try {
-      return MethodHandles.publicLookup()
-          .findVirtual(Thread.class, "isVirtual", MethodType.methodType(boolean.class));
-    } catch (ReflectiveOperationException beforeJava21) {
-      return null;
     }
   }
 }

@@ -94,9 +94,7 @@ public final class PostgresLastRunStore implements LastRunStore {
           return Decision.STALE_TOKEN; // It was there, and somebody has deleted it since.
         }
         int compared = instant(row.getObject(1, OffsetDateTime.class)).compareTo(tick);
-        boolean ran =
-            compared > 0
-                || (compared == 0 && !rerunAfter.contains(outcome(row, 2)));
+        boolean ran = compared > 0 || (compared == 0 && !rerunAfter.contains(outcome(row, 2)));
         return ran ? Decision.HAD_ITS_RUN : Decision.STALE_TOKEN;
       }
     }
@@ -179,7 +177,8 @@ public final class PostgresLastRunStore implements LastRunStore {
     return Outcome.named(row.getString(column))
         .orElseThrow(
             () ->
-                new SQLException("column outcome holds garbage: it is no outcome of a run", "22000"));
+                new SQLException(
+                    "column outcome holds garbage: it is no outcome of a run", "22000"));
   }
 
   private static OffsetDateTime at(Instant instant) {

@@ -135,7 +135,8 @@ public final class SoleFleet {
     return reply;
   }
 
-  private static <T> T answer(CompletionStage<T> stage) {
+  /** What a verb answers, which it must within the bound and without failing. */
+  public static <T> T answer(CompletionStage<T> stage) {
     try {
       return stage.toCompletableFuture().get(BOUND_SECONDS, TimeUnit.SECONDS);
     } catch (ExecutionException e) {

@@ -14,10 +14,7 @@ import dev.lukko.spi.ReleaseReply;
 import dev.lukko.testkit.SoleFleet;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 /** Requests to a node in short, with bounded waits for their replies. */
 final class Ask {
@@ -26,8 +23,6 @@ final class Ask {
 
   /** A ttl that a test waits out. */
   static final long BRIEF_MILLIS = 30;
-
-  private static final long BOUND_SECONDS = 40;
 
   private Ask() {}
 
@@ -45,16 +40,7 @@ final class Ask {
   }
 
   static <T> T answer(CompletionStage<T> stage) {
-    try {
-      return stage.toCompletableFuture().get(BOUND_SECONDS, TimeUnit.SECONDS);
-    } catch (ExecutionException e) {
-      throw new AssertionError("a verb must answer with a reply, not fail", e.getCause());
-    } catch (TimeoutException e) {
-      throw new AssertionError("no answer within " + BOUND_SECONDS + " s", e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new AssertionError("interrupted", e);
-    }
+    return SoleFleet.answer(stage);
   }
 
   static GrantReply grant(LockNode node, LockEntry entry, long ttlMillis, long proposal) {

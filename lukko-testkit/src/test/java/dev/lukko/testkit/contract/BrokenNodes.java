@@ -43,92 +43,83 @@ final class BrokenNodes {
   }
 
   /** Deletes the entry, whoever has it. */
-  static class ReleasesWithoutComparing extends LockNodeContract {
+  static class ReleasesWithoutComparing extends DefectContract {
     private final Map<String, LockEntry> holders = new ConcurrentHashMap<>();
 
     @Override
-    protected StoreUnderTest openStore() {
-      return new MemoryStore(
-          memory ->
-              new ForwardingNode(memory) {
-                @Override
-                public CompletionStage<GrantReply> grant(GrantRequest request) {
-                  CompletionStage<GrantReply> reply = node().grant(request);
-                  if (now(reply) instanceof Granted) {
-                    LockEntry entry = request.entry();
-                    entry.resources().forEach(each -> holders.put(each, entry));
-                  }
-                  return reply;
-                }
+    LockNode broken(LockNode memory) {
+      return new ForwardingNode(memory) {
+        @Override
+        public CompletionStage<GrantReply> grant(GrantRequest request) {
+          CompletionStage<GrantReply> reply = node().grant(request);
+          if (now(reply) instanceof Granted) {
+            LockEntry entry = request.entry();
+            entry.resources().forEach(each -> holders.put(each, entry));
+          }
+          return reply;
+        }
 
-                @Override
-                public CompletionStage<ReleaseReply> release(LockEntry entry) {
-                  return node().release(holders.getOrDefault(entry.resources().get(0), entry));
-                }
-              });
+        @Override
+        public CompletionStage<ReleaseReply> release(LockEntry entry) {
+          return node().release(holders.getOrDefault(entry.resources().get(0), entry));
+        }
+      };
     }
   }
 
   /** Says that several resources were held if one of them was. */
-  static class ReleasesWhatIsLeft extends LockNodeContract {
+  static class ReleasesWhatIsLeft extends DefectContract {
     @Override
-    protected StoreUnderTest openStore() {
-      return new MemoryStore(
-          memory ->
-              new ForwardingNode(memory) {
-                @Override
-                public CompletionStage<ReleaseReply> release(LockEntry entry) {
-                  boolean held = false;
-                  for (String name : entry.resources()) {
-                    LockEntry one = new LockEntry(List.of(name), entry.owner(), entry.shared());
-                    held |= now(node().release(one)) instanceof ReleaseReply.Released;
-                  }
-                  return CompletableFuture.completedFuture(
-                      held ? new ReleaseReply.Released() : new ReleaseReply.NotHeld());
-                }
-              });
+    LockNode broken(LockNode memory) {
+      return new ForwardingNode(memory) {
+        @Override
+        public CompletionStage<ReleaseReply> release(LockEntry entry) {
+          boolean held = false;
+          for (String name : entry.resources()) {
+            LockEntry one = new LockEntry(List.of(name), entry.owner(), entry.shared());
+            held |= now(node().release(one)) instanceof ReleaseReply.Released;
+          }
+          return CompletableFuture.completedFuture(
+              held ? new ReleaseReply.Released() : new ReleaseReply.NotHeld());
+        }
+      };
     }
   }
 
   /** Writes the entry anew, there or not. */
-  static class CreatesByExtending extends LockNodeContract {
+  static class CreatesByExtending extends DefectContract {
     @Override
-    protected StoreUnderTest openStore() {
-      return new MemoryStore(
-          memory ->
-              new ForwardingNode(memory) {
-                @Override
-                public CompletionStage<ExtendReply> extend(LockEntry entry, long ttlMillis) {
-                  return node().repair(entry, ttlMillis, 1, Long.MAX_VALUE);
-                }
-              });
+    LockNode broken(LockNode memory) {
+      return new ForwardingNode(memory) {
+        @Override
+        public CompletionStage<ExtendReply> extend(LockEntry entry, long ttlMillis) {
+          return node().repair(entry, ttlMillis, 1, Long.MAX_VALUE);
+        }
+      };
     }
   }
 
   /** Answers with what was proposed, whatever the counter is. */
-  static class TakesAnyProposal extends LockNodeContract {
+  static class TakesAnyProposal extends DefectContract {
     @Override
-    protected StoreUnderTest openStore() {
-      return new MemoryStore(
-          memory ->
-              new ForwardingNode(memory) {
-                @Override
-                public CompletionStage<GrantReply> grant(GrantRequest request) {
-                  return node()
-                      .grant(request)
-                      .thenApply(
-                          reply ->
-                              reply instanceof Granted ? new Granted(request.proposal()) : reply);
-                }
-              });
+    LockNode broken(LockNode memory) {
+      return new ForwardingNode(memory) {
+        @Override
+        public CompletionStage<GrantReply> grant(GrantRequest request) {
+          return node()
+              .grant(request)
+              .thenApply(
+                  reply -> reply instanceof Granted ? new Granted(request.proposal()) : reply);
+        }
+      };
     }
   }
 
   /** Knows an owner by its first characters. */
-  static class ComparesPrefixes extends LockNodeContract {
+  static class ComparesPrefixes extends DefectContract {
     @Override
-    protected StoreUnderTest openStore() {
-      return new MemoryStore(memory -> new OwnerMangler(memory, owner -> cut(owner)));
+    LockNode broken(LockNode memory) {
+      return new OwnerMangler(memory, owner -> cut(owner));
     }
 
     private static String cut(String owner) {
@@ -137,12 +128,10 @@ final class BrokenNodes {
   }
 
   /** Compares owners as many databases compare texts by default. */
-  static class IgnoresCaseAndTrailingBlanks extends LockNodeContract {
+  static class IgnoresCaseAndTrailingBlanks extends DefectContract {
     @Override
-    protected StoreUnderTest openStore() {
-      return new MemoryStore(
-          memory ->
-              new OwnerMangler(memory, owner -> owner.stripTrailing().toLowerCase(Locale.ROOT)));
+    LockNode broken(LockNode memory) {
+      return new OwnerMangler(memory, owner -> owner.stripTrailing().toLowerCase(Locale.ROOT));
     }
   }
 
@@ -187,112 +176,101 @@ final class BrokenNodes {
   }
 
   /** Raises the counter, whoever holds. */
-  static class ConfirmsForAnybody extends LockNodeContract {
+  static class ConfirmsForAnybody extends DefectContract {
     private final Map<String, LockEntry> holders = new ConcurrentHashMap<>();
 
     @Override
-    protected StoreUnderTest openStore() {
-      return new MemoryStore(
-          memory ->
-              new ForwardingNode(memory) {
-                @Override
-                public CompletionStage<GrantReply> grant(GrantRequest request) {
-                  CompletionStage<GrantReply> reply = node().grant(request);
-                  if (now(reply) instanceof Granted) {
-                    holders.put(request.entry().resources().get(0), request.entry());
-                  }
-                  return reply;
-                }
+    LockNode broken(LockNode memory) {
+      return new ForwardingNode(memory) {
+        @Override
+        public CompletionStage<GrantReply> grant(GrantRequest request) {
+          CompletionStage<GrantReply> reply = node().grant(request);
+          if (now(reply) instanceof Granted) {
+            holders.put(request.entry().resources().get(0), request.entry());
+          }
+          return reply;
+        }
 
-                @Override
-                public CompletionStage<ConfirmReply> confirm(LockEntry entry, long counter) {
-                  LockEntry holder = holders.getOrDefault(entry.resources().get(0), entry);
-                  return node().confirm(holder, counter);
-                }
-              });
+        @Override
+        public CompletionStage<ConfirmReply> confirm(LockEntry entry, long counter) {
+          LockEntry holder = holders.getOrDefault(entry.resources().get(0), entry);
+          return node().confirm(holder, counter);
+        }
+      };
     }
   }
 
   /** Says yes to a number that the counter has reached already. */
-  static class ConfirmsAnyNumber extends LockNodeContract {
+  static class ConfirmsAnyNumber extends DefectContract {
     @Override
-    protected StoreUnderTest openStore() {
-      return new MemoryStore(
-          memory ->
-              new ForwardingNode(memory) {
-                @Override
-                public CompletionStage<ConfirmReply> confirm(LockEntry entry, long counter) {
-                  return node()
-                      .confirm(entry, counter)
-                      .thenApply(
-                          reply ->
-                              reply instanceof ConfirmReply.Higher && counter > 1
-                                  ? new ConfirmReply.Confirmed()
-                                  : reply);
-                }
-              });
+    LockNode broken(LockNode memory) {
+      return new ForwardingNode(memory) {
+        @Override
+        public CompletionStage<ConfirmReply> confirm(LockEntry entry, long counter) {
+          return node()
+              .confirm(entry, counter)
+              .thenApply(
+                  reply ->
+                      reply instanceof ConfirmReply.Higher && counter > 1
+                          ? new ConfirmReply.Confirmed()
+                          : reply);
+        }
+      };
     }
   }
 
   /** A repeated request counts as a new one. */
-  static class RaisesForARepeatedRequest extends LockNodeContract {
+  static class RaisesForARepeatedRequest extends DefectContract {
     @Override
-    protected StoreUnderTest openStore() {
-      return new MemoryStore(
-          memory ->
-              new ForwardingNode(memory) {
-                @Override
-                public CompletionStage<GrantReply> grant(GrantRequest request) {
-                  LockEntry entry = request.entry();
-                  if (now(node().confirm(entry, 1)) instanceof ConfirmReply.Higher higher) {
-                    long next = Math.max(request.proposal(), higher.counter() + 1);
-                    now(node().confirm(entry, next));
-                    return CompletableFuture.completedFuture(new Granted(next));
-                  }
-                  return node().grant(request);
-                }
-              });
+    LockNode broken(LockNode memory) {
+      return new ForwardingNode(memory) {
+        @Override
+        public CompletionStage<GrantReply> grant(GrantRequest request) {
+          LockEntry entry = request.entry();
+          if (now(node().confirm(entry, 1)) instanceof ConfirmReply.Higher higher) {
+            long next = Math.max(request.proposal(), higher.counter() + 1);
+            now(node().confirm(entry, next));
+            return CompletableFuture.completedFuture(new Granted(next));
+          }
+          return node().grant(request);
+        }
+      };
     }
   }
 
   /** A repeated request prolongs the entry. */
-  static class ProlongsForARepeatedRequest extends LockNodeContract {
+  static class ProlongsForARepeatedRequest extends DefectContract {
     @Override
-    protected StoreUnderTest openStore() {
-      return new MemoryStore(
-          memory ->
-              new ForwardingNode(memory) {
-                @Override
-                public CompletionStage<GrantReply> grant(GrantRequest request) {
-                  now(node().extend(request.entry(), request.ttlMillis()));
-                  return node().grant(request);
-                }
-              });
+    LockNode broken(LockNode memory) {
+      return new ForwardingNode(memory) {
+        @Override
+        public CompletionStage<GrantReply> grant(GrantRequest request) {
+          now(node().extend(request.entry(), request.ttlMillis()));
+          return node().grant(request);
+        }
+      };
     }
   }
 
   /** Takes several resources one after the other, and keeps those before the first refusal. */
-  static class TakesSeveralOneByOne extends LockNodeContract {
+  static class TakesSeveralOneByOne extends DefectContract {
     @Override
-    protected StoreUnderTest openStore() {
-      return new MemoryStore(
-          memory ->
-              new ForwardingNode(memory) {
-                @Override
-                public CompletionStage<GrantReply> grant(GrantRequest request) {
-                  LockEntry entry = request.entry();
-                  GrantReply last = null;
-                  for (String name : entry.resources()) {
-                    LockEntry one =
-                        new LockEntry(List.of(name), entry.owner(), false, entry.seen());
-                    last = now(node().grant(with(request, entry.shared() ? entry : one)));
-                    if (last instanceof Refused) {
-                      break;
-                    }
-                  }
-                  return CompletableFuture.completedFuture(last);
-                }
-              });
+    LockNode broken(LockNode memory) {
+      return new ForwardingNode(memory) {
+        @Override
+        public CompletionStage<GrantReply> grant(GrantRequest request) {
+          LockEntry entry = request.entry();
+          GrantReply last = null;
+          for (String name : entry.resources()) {
+            LockEntry one = new LockEntry(List.of(name), entry.owner(), false, entry.seen());
+            last = now(node().grant(with(request, entry.shared() ? entry : one)));
+            if (last instanceof Refused) {
+              break;
+            }
+          }
+          return CompletableFuture.completedFuture(last);
+        }
+      };
     }
   }
 
@@ -348,39 +326,37 @@ final class BrokenNodes {
   }
 
   /** Grants what another holds. */
-  static class GrantsWhatAnotherHolds extends LockNodeContract {
+  static class GrantsWhatAnotherHolds extends DefectContract {
     @Override
-    protected StoreUnderTest openStore() {
-      return new MemoryStore(
-          memory ->
-              new ForwardingNode(memory) {
-                @Override
-                public CompletionStage<GrantReply> grant(GrantRequest request) {
-                  return node()
-                      .grant(request)
-                      .thenApply(
-                          reply ->
-                              reply instanceof Refused refused
-                                  ? new Granted(refused.counter() + 1)
-                                  : reply);
-                }
-              });
+    LockNode broken(LockNode memory) {
+      return new ForwardingNode(memory) {
+        @Override
+        public CompletionStage<GrantReply> grant(GrantRequest request) {
+          return node()
+              .grant(request)
+              .thenApply(
+                  reply ->
+                      reply instanceof Refused refused
+                          ? new Granted(refused.counter() + 1)
+                          : reply);
+        }
+      };
     }
   }
 
   /** Lets readers in while a writer holds. */
-  static class LetsReadersPassWriters extends LockNodeContract {
+  static class LetsReadersPassWriters extends DefectContract {
     @Override
-    protected StoreUnderTest openStore() {
-      return new MemoryStore(memory -> new Passing(memory, true));
+    LockNode broken(LockNode memory) {
+      return new Passing(memory, true);
     }
   }
 
   /** Lets a writer in while readers hold. */
-  static class LetsWritersPassReaders extends LockNodeContract {
+  static class LetsWritersPassReaders extends DefectContract {
     @Override
-    protected StoreUnderTest openStore() {
-      return new MemoryStore(memory -> new Passing(memory, false));
+    LockNode broken(LockNode memory) {
+      return new Passing(memory, false);
     }
   }
 
@@ -407,108 +383,96 @@ final class BrokenNodes {
   }
 
   /** Extends the entry, whoever has it. */
-  static class ExtendsForAnybody extends LockNodeContract {
+  static class ExtendsForAnybody extends DefectContract {
     @Override
-    protected StoreUnderTest openStore() {
-      return new MemoryStore(
-          memory ->
-              new KnowsHolders(memory) {
-                @Override
-                public CompletionStage<ExtendReply> extend(LockEntry entry, long ttlMillis) {
-                  return node().extend(holderInPlaceOf(entry), ttlMillis);
-                }
-              });
+    LockNode broken(LockNode memory) {
+      return new KnowsHolders(memory) {
+        @Override
+        public CompletionStage<ExtendReply> extend(LockEntry entry, long ttlMillis) {
+          return node().extend(holderInPlaceOf(entry), ttlMillis);
+        }
+      };
     }
   }
 
   /** Puts an entry back in the place of another one. */
-  static class RepairsWhatAnotherHolds extends LockNodeContract {
+  static class RepairsWhatAnotherHolds extends DefectContract {
     @Override
-    protected StoreUnderTest openStore() {
-      return new MemoryStore(
-          memory ->
-              new KnowsHolders(memory) {
-                @Override
-                public CompletionStage<ExtendReply> repair(
-                    LockEntry entry, long ttlMillis, long counter, long lastMillis) {
-                  now(node().release(holderInPlaceOf(entry)));
-                  return node().repair(entry, ttlMillis, counter, lastMillis);
-                }
-              });
+    LockNode broken(LockNode memory) {
+      return new KnowsHolders(memory) {
+        @Override
+        public CompletionStage<ExtendReply> repair(
+            LockEntry entry, long ttlMillis, long counter, long lastMillis) {
+          now(node().release(holderInPlaceOf(entry)));
+          return node().repair(entry, ttlMillis, counter, lastMillis);
+        }
+      };
     }
   }
 
   /** Puts an entry back however long the request was on its way. */
-  static class RepairsAtAnyTime extends LockNodeContract {
+  static class RepairsAtAnyTime extends DefectContract {
     @Override
-    protected StoreUnderTest openStore() {
-      return new MemoryStore(
-          memory ->
-              new ForwardingNode(memory) {
-                @Override
-                public CompletionStage<ExtendReply> repair(
-                    LockEntry entry, long ttlMillis, long counter, long lastMillis) {
-                  return node().repair(entry, ttlMillis, counter, Long.MAX_VALUE);
-                }
-              });
+    LockNode broken(LockNode memory) {
+      return new ForwardingNode(memory) {
+        @Override
+        public CompletionStage<ExtendReply> repair(
+            LockEntry entry, long ttlMillis, long counter, long lastMillis) {
+          return node().repair(entry, ttlMillis, counter, Long.MAX_VALUE);
+        }
+      };
     }
   }
 
   /** Says that an entry is missing, and not when it looked. */
-  static class TellsNoTime extends LockNodeContract {
+  static class TellsNoTime extends DefectContract {
     @Override
-    protected StoreUnderTest openStore() {
-      return new MemoryStore(
-          memory ->
-              new ForwardingNode(memory) {
-                @Override
-                public CompletionStage<ExtendReply> extend(LockEntry entry, long ttlMillis) {
-                  return node()
-                      .extend(entry, ttlMillis)
-                      .thenApply(
-                          reply ->
-                              reply instanceof ExtendReply.Missing
-                                  ? new ExtendReply.Missing(Long.MIN_VALUE / 2)
-                                  : reply);
-                }
-              });
+    LockNode broken(LockNode memory) {
+      return new ForwardingNode(memory) {
+        @Override
+        public CompletionStage<ExtendReply> extend(LockEntry entry, long ttlMillis) {
+          return node()
+              .extend(entry, ttlMillis)
+              .thenApply(
+                  reply ->
+                      reply instanceof ExtendReply.Missing
+                          ? new ExtendReply.Missing(Long.MIN_VALUE / 2)
+                          : reply);
+        }
+      };
     }
   }
 
   /** Puts an entry back and leaves the counter behind its token. */
-  static class RepairsWithoutRaising extends LockNodeContract {
+  static class RepairsWithoutRaising extends DefectContract {
     @Override
-    protected StoreUnderTest openStore() {
-      return new MemoryStore(
-          memory ->
-              new ForwardingNode(memory) {
-                @Override
-                public CompletionStage<ExtendReply> repair(
-                    LockEntry entry, long ttlMillis, long counter, long lastMillis) {
-                  return node().repair(entry, ttlMillis, 1, lastMillis);
-                }
-              });
+    LockNode broken(LockNode memory) {
+      return new ForwardingNode(memory) {
+        @Override
+        public CompletionStage<ExtendReply> repair(
+            LockEntry entry, long ttlMillis, long counter, long lastMillis) {
+          return node().repair(entry, ttlMillis, 1, lastMillis);
+        }
+      };
     }
   }
 
   /** Ends entries before their time. */
-  static class EndsEntriesEarly extends LockNodeContract {
+  static class EndsEntriesEarly extends DefectContract {
     @Override
-    protected StoreUnderTest openStore() {
-      return new MemoryStore(
-          memory ->
-              new ForwardingNode(memory) {
-                @Override
-                public CompletionStage<GrantReply> grant(GrantRequest request) {
-                  return node()
-                      .grant(
-                          new GrantRequest(
-                              request.entry(),
-                              Math.max(1, request.ttlMillis() / 2),
-                              request.proposal(),
-                              request.ticket()));
-                }
-              });
+    LockNode broken(LockNode memory) {
+      return new ForwardingNode(memory) {
+        @Override
+        public CompletionStage<GrantReply> grant(GrantRequest request) {
+          return node()
+              .grant(
+                  new GrantRequest(
+                      request.entry(),
+                      Math.max(1, request.ttlMillis() / 2),
+                      request.proposal(),
+                      request.ticket()));
+        }
+      };
     }
   }
 
@@ -547,61 +511,54 @@ final class BrokenNodes {
   }
 
   /** Votes though it has forgotten everything. */
-  static class VotesAfterForgetting extends LockNodeContract {
+  static class VotesAfterForgetting extends DefectContract {
     @Override
-    protected StoreUnderTest openStore() {
-      return new MemoryStore(
-          memory ->
-              new ForwardingNode(memory) {
-                @Override
-                public CompletionStage<GrantReply> grant(GrantRequest request) {
-                  SoleFleet.admit(node());
-                  return SoleFleet.grant(node(), request);
-                }
-              });
+    LockNode broken(LockNode memory) {
+      return new ForwardingNode(memory) {
+        @Override
+        public CompletionStage<GrantReply> grant(GrantRequest request) {
+          SoleFleet.admit(node());
+          return SoleFleet.grant(node(), request);
+        }
+      };
     }
   }
 
   /** Serves whoever comes first. */
-  static class IgnoresTheLine extends LockNodeContract {
+  static class IgnoresTheLine extends DefectContract {
     @Override
-    protected StoreUnderTest openStore() {
-      return new MemoryStore(
-          memory ->
-              new ForwardingNode(memory) {
-                @Override
-                public CompletionStage<GrantReply> grant(GrantRequest request) {
-                  return node()
-                      .grant(
-                          new GrantRequest(
-                              request.entry(), request.ttlMillis(), request.proposal(), null));
-                }
-              });
+    LockNode broken(LockNode memory) {
+      return new ForwardingNode(memory) {
+        @Override
+        public CompletionStage<GrantReply> grant(GrantRequest request) {
+          return node()
+              .grant(
+                  new GrantRequest(request.entry(), request.ttlMillis(), request.proposal(), null));
+        }
+      };
     }
   }
 
   /** Throws instead of answering, after its end. */
-  static class ThrowsAfterClose extends LockNodeContract {
+  static class ThrowsAfterClose extends DefectContract {
     @Override
-    protected StoreUnderTest openStore() {
-      return new MemoryStore(
-          memory ->
-              new ForwardingNode(memory) {
-                private volatile boolean closed;
+    LockNode broken(LockNode memory) {
+      return new ForwardingNode(memory) {
+        private volatile boolean closed;
 
-                @Override
-                public CompletionStage<GrantReply> grant(GrantRequest request) {
-                  if (closed) {
-                    throw new IllegalStateException("closed");
-                  }
-                  return node().grant(request);
-                }
+        @Override
+        public CompletionStage<GrantReply> grant(GrantRequest request) {
+          if (closed) {
+            throw new IllegalStateException("closed");
+          }
+          return node().grant(request);
+        }
 
-                @Override
-                public void close() {
-                  closed = true;
-                }
-              });
+        @Override
+        public void close() {
+          closed = true;
+        }
+      };
     }
   }
 

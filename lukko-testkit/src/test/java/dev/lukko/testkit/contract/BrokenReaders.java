@@ -30,86 +30,78 @@ final class BrokenReaders {
   }
 
   /** A confirmation to a writer has to raise the counter. */
-  static class RefusesAnEqualNumber extends LockNodeContract {
+  static class RefusesAnEqualNumber extends DefectContract {
     @Override
-    protected StoreUnderTest openStore() {
-      return new MemoryStore(
-          memory ->
-              new ForwardingNode(memory) {
-                @Override
-                public CompletionStage<ConfirmReply> confirm(LockEntry entry, long number) {
-                  return !entry.shared() && counter(node(), entry) == number
-                      ? CompletableFuture.completedFuture(new ConfirmReply.Higher(number))
-                      : node().confirm(entry, number);
-                }
-              });
+    LockNode broken(LockNode memory) {
+      return new ForwardingNode(memory) {
+        @Override
+        public CompletionStage<ConfirmReply> confirm(LockEntry entry, long number) {
+          return !entry.shared() && counter(node(), entry) == number
+              ? CompletableFuture.completedFuture(new ConfirmReply.Higher(number))
+              : node().confirm(entry, number);
+        }
+      };
     }
   }
 
   /** Every reader gets a number of its own. */
-  static class RaisesForEachReader extends LockNodeContract {
+  static class RaisesForEachReader extends DefectContract {
     @Override
-    protected StoreUnderTest openStore() {
-      return new MemoryStore(
-          memory ->
-              new ForwardingNode(memory) {
-                @Override
-                public CompletionStage<GrantReply> grant(GrantRequest request) {
-                  LockEntry entry = request.entry();
-                  long before = counter(node(), entry);
-                  GrantReply reply = now(node().grant(request));
-                  if (entry.shared() && reply instanceof Granted granted && before > 0) {
-                    long next = Math.max(granted.counter(), before + 1);
-                    now(node().confirm(entry, next));
-                    reply = new Granted(next);
-                  }
-                  return CompletableFuture.completedFuture(reply);
-                }
-              });
+    LockNode broken(LockNode memory) {
+      return new ForwardingNode(memory) {
+        @Override
+        public CompletionStage<GrantReply> grant(GrantRequest request) {
+          LockEntry entry = request.entry();
+          long before = counter(node(), entry);
+          GrantReply reply = now(node().grant(request));
+          if (entry.shared() && reply instanceof Granted granted && before > 0) {
+            long next = Math.max(granted.counter(), before + 1);
+            now(node().confirm(entry, next));
+            reply = new Granted(next);
+          }
+          return CompletableFuture.completedFuture(reply);
+        }
+      };
     }
   }
 
   /** "Raise to at least this number while my entry stands", without a look at the entry's own. */
-  static class ConfirmsBelowTheOwnNumber extends LockNodeContract {
+  static class ConfirmsBelowTheOwnNumber extends DefectContract {
     @Override
-    protected StoreUnderTest openStore() {
-      return new MemoryStore(
-          memory ->
-              new ForwardingNode(memory) {
-                @Override
-                public CompletionStage<ConfirmReply> confirm(LockEntry entry, long number) {
-                  return node()
-                      .confirm(entry, number)
-                      .thenApply(
-                          reply ->
-                              entry.shared() && reply instanceof ConfirmReply.Higher
-                                  ? new ConfirmReply.Confirmed()
-                                  : reply);
-                }
-              });
+    LockNode broken(LockNode memory) {
+      return new ForwardingNode(memory) {
+        @Override
+        public CompletionStage<ConfirmReply> confirm(LockEntry entry, long number) {
+          return node()
+              .confirm(entry, number)
+              .thenApply(
+                  reply ->
+                      entry.shared() && reply instanceof ConfirmReply.Higher
+                          ? new ConfirmReply.Confirmed()
+                          : reply);
+        }
+      };
     }
   }
 
   /** Agrees to a reader's number and leaves the counter below it. */
-  static class ConfirmsWithoutRaising extends LockNodeContract {
+  static class ConfirmsWithoutRaising extends DefectContract {
     @Override
-    protected StoreUnderTest openStore() {
-      return new MemoryStore(
-          memory ->
-              new ForwardingNode(memory) {
-                @Override
-                public CompletionStage<ConfirmReply> confirm(LockEntry entry, long number) {
-                  return node()
-                      .confirm(entry, entry.shared() ? 1 : number)
-                      .thenApply(
-                          reply ->
-                              reply instanceof ConfirmReply.Higher higher
-                                      && entry.shared()
-                                      && higher.counter() <= number
-                                  ? new ConfirmReply.Confirmed()
-                                  : reply);
-                }
-              });
+    LockNode broken(LockNode memory) {
+      return new ForwardingNode(memory) {
+        @Override
+        public CompletionStage<ConfirmReply> confirm(LockEntry entry, long number) {
+          return node()
+              .confirm(entry, entry.shared() ? 1 : number)
+              .thenApply(
+                  reply ->
+                      reply instanceof ConfirmReply.Higher higher
+                              && entry.shared()
+                              && higher.counter() <= number
+                          ? new ConfirmReply.Confirmed()
+                          : reply);
+        }
+      };
     }
   }
 
@@ -138,58 +130,52 @@ final class BrokenReaders {
   }
 
   /** A writer's grant leaves the readers' mark at the counter. */
-  static class JoinsAWritersGrant extends LockNodeContract {
+  static class JoinsAWritersGrant extends DefectContract {
     @Override
-    protected StoreUnderTest openStore() {
-      return new MemoryStore(
-          memory ->
-              new Joining(memory) {
-                @Override
-                public CompletionStage<GrantReply> grant(GrantRequest request) {
-                  CompletionStage<GrantReply> reply = super.grant(request);
-                  if (now(reply) instanceof Granted granted && !request.entry().shared()) {
-                    join(request.entry(), granted.counter());
-                  }
-                  return reply;
-                }
-              });
+    LockNode broken(LockNode memory) {
+      return new Joining(memory) {
+        @Override
+        public CompletionStage<GrantReply> grant(GrantRequest request) {
+          CompletionStage<GrantReply> reply = super.grant(request);
+          if (now(reply) instanceof Granted granted && !request.entry().shared()) {
+            join(request.entry(), granted.counter());
+          }
+          return reply;
+        }
+      };
     }
   }
 
   /** A writer's confirmation sets the readers' mark. */
-  static class JoinsAWritersConfirmation extends LockNodeContract {
+  static class JoinsAWritersConfirmation extends DefectContract {
     @Override
-    protected StoreUnderTest openStore() {
-      return new MemoryStore(
-          memory ->
-              new Joining(memory) {
-                @Override
-                public CompletionStage<ConfirmReply> confirm(LockEntry entry, long number) {
-                  if (!entry.shared()) {
-                    join(entry, number);
-                  }
-                  return node().confirm(entry, number);
-                }
-              });
+    LockNode broken(LockNode memory) {
+      return new Joining(memory) {
+        @Override
+        public CompletionStage<ConfirmReply> confirm(LockEntry entry, long number) {
+          if (!entry.shared()) {
+            join(entry, number);
+          }
+          return node().confirm(entry, number);
+        }
+      };
     }
   }
 
   /** The repair of a reader's entry sets the readers' mark, as its grant does. */
-  static class JoinsARepair extends LockNodeContract {
+  static class JoinsARepair extends DefectContract {
     @Override
-    protected StoreUnderTest openStore() {
-      return new MemoryStore(
-          memory ->
-              new Joining(memory) {
-                @Override
-                public CompletionStage<ExtendReply> repair(
-                    LockEntry entry, long ttlMillis, long counter, long lastMillis) {
-                  if (entry.shared()) {
-                    join(entry, counter);
-                  }
-                  return node().repair(entry, ttlMillis, counter, lastMillis);
-                }
-              });
+    LockNode broken(LockNode memory) {
+      return new Joining(memory) {
+        @Override
+        public CompletionStage<ExtendReply> repair(
+            LockEntry entry, long ttlMillis, long counter, long lastMillis) {
+          if (entry.shared()) {
+            join(entry, counter);
+          }
+          return node().repair(entry, ttlMillis, counter, lastMillis);
+        }
+      };
     }
   }
 }
