@@ -120,6 +120,27 @@ public sealed interface LockEvent {
   }
 
   /**
+   * The client's fleet has other nodes than the client lists: its set was changed, or the list is
+   * wrong.
+   *
+   * @param fleet the client's fleet
+   * @param size how many nodes that has
+   * @param nodes how many the client lists
+   * @param lacking the ids of nodes that none of the client's addresses leads to, as far as is
+   *     known
+   * @param surplus the names of the client's nodes that have no vote, since they are no members
+   * @param detail the same, human-readable
+   */
+  record NodesDiffer(
+      String fleet, int size, int nodes, List<String> lacking, List<String> surplus, String detail)
+      implements LockEvent {
+    public NodesDiffer {
+      lacking = List.copyOf(lacking);
+      surplus = List.copyOf(surplus);
+    }
+  }
+
+  /**
    * A node began or ceased to take part.
    *
    * @param node the node's name

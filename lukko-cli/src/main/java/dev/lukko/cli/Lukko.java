@@ -96,6 +96,10 @@ public final class Lukko implements Callable<Integer> {
             .addSubcommand(run)
             .addSubcommand(new StatusCommand(surroundings))
             .addSubcommand(new DoctorCommand(surroundings))
+            .addSubcommand(
+                new CommandLine(new FleetCommand())
+                    .addSubcommand(new FleetShowCommand(surroundings))
+                    .addSubcommand(new FleetChangeCommand(surroundings)))
             .addSubcommand(new DemoCommand(surroundings))
             .addSubcommand(new DdlCommand(surroundings))
             .addSubcommand(new PurgeCommand(surroundings))

@@ -64,6 +64,19 @@ final class NodeOptions {
     return store;
   }
 
+  /**
+   * The nodes that were asked for, where there must be some.
+   *
+   * @throws UsageException as {@link #store} does, or if none is named
+   */
+  NamedNodes named(Surroundings surroundings) {
+    if (store(surroundings) instanceof NamedNodes nodes) {
+      return nodes;
+    }
+    throw new UsageException(
+        "no node is named; give --node redis://HOST:PORT for each, or set " + VARIABLE);
+  }
+
   /** Whoever meant nodes must not get a lock that no other machine knows of. */
   private LockStore embedded(Map<String, String> environment) {
     if (environment.containsKey(VARIABLE)) {

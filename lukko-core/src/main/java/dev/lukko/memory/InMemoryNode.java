@@ -142,7 +142,9 @@ public final class InMemoryNode implements LockNode {
       return new GrantReply.Granted(wanted.get(0).numberOf(entry.owner()));
     }
     boolean joins =
-        entry.shared() && wanted.stream().allMatch(slot -> slot.readersMayHave(highest));
+        entry.shared()
+            && highest > FleetRecord.floorOf(entry.seen())
+            && wanted.stream().allMatch(slot -> slot.readersMayHave(highest));
     long counter = joins ? highest : Math.max(request.proposal(), highest + 1);
     if (counter > GrantRequest.MAX_COUNTER) {
       return new Failed("COUNTER: the counter of " + entry.resources() + " has reached its end");
@@ -161,6 +163,9 @@ public final class InMemoryNode implements LockNode {
   public CompletionStage<ConfirmReply> confirm(LockEntry entry, long counter) {
     return atomically(
         () -> {
+          if (isOfAnotherEpoch(entry)) {
+            return new NotVoting(statusFor(entry));
+          }
           List<MemorySlot> wanted = slotsOf(entry, ticker.nanoTime());
           if (!wanted.stream().allMatch(slot -> slot.holds(entry.owner()))) {
             return new ConfirmReply.NotHeld();
@@ -179,7 +184,7 @@ public final class InMemoryNode implements LockNode {
     return atomically(
         () -> {
           long now = ticker.nanoTime();
-          if (!entry.seen().isEmpty() && !votesFromMillis.containsKey(entry.seen())) {
+          if (isOfAnotherEpoch(entry)) {
             return new NotVoting(statusFor(entry));
           }
           List<MemorySlot> wanted = slotsOf(entry, now);
@@ -204,6 +209,9 @@ public final class InMemoryNode implements LockNode {
     return atomically(
         () -> {
           long now = ticker.nanoTime();
+          if (isOfAnotherEpoch(entry)) {
+            return new NotVoting(statusFor(entry));
+          }
           if (clockMillis() > lastMillis) {
             return new ExtendReply.Missing(clockMillis());
           }
@@ -262,6 +270,11 @@ public final class InMemoryNode implements LockNode {
       }
     }
     hints.forEach(Runnable::run);
+  }
+
+  @Override
+  public CompletionStage<Long> highestCounter() {
+    return atomically(() -> highestCounter(List.copyOf(slots.values())));
   }
 
   @Override
@@ -368,6 +381,11 @@ public final class InMemoryNode implements LockNode {
           }
           return statusNow();
         });
+  }
+
+  /** Whether a request for an entry that was granted was sent with another record than it has. */
+  private boolean isOfAnotherEpoch(LockEntry entry) {
+    return !entry.seen().isEmpty() && !votesFromMillis.containsKey(entry.seen());
   }
 
   private boolean votesFor(LockEntry entry) {

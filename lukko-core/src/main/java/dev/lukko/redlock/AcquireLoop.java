@@ -201,17 +201,19 @@ final class AcquireLoop {
     // was in quarantine meanwhile would take it for new.
     long roundStartNanos = context.ticker.nanoTime();
     long roundWallStartMicros = context.ticker.wallMicros();
+    Electorate electorate = context.admission.electorate();
     LockEntry entry =
         new LockEntry(resources(), context.owners.next(description), request.shared());
     GrantRequest grant =
         new GrantRequest(
             entry,
             TimeUnit.NANOSECONDS.toMillis(ttlNanos),
-            context.proposals.next(resources()),
+            context.proposals.next(resources(), electorate.floor()),
             ticket);
     long timeoutNanos = context.nodeTimeoutNanos(ttlNanos);
     return new GrantRound(
         context,
+        electorate,
         timeoutNanos,
         grant,
         roundStartNanos,
@@ -226,23 +228,14 @@ final class AcquireLoop {
       voted.abandon();
       return;
     }
-    if (tally.no() > 0) {
+    if (tally.anyNo()) {
       for (GrantReply.Refused refused : voted.refusals()) {
         context.proposals.seen(resources(), refused.counter());
       }
     }
-    if (tally.faults() > 0 && voted.mustLookAgain(tally)) {
+    if (tally.anyFault() && voted.mustLookAgain(tally)) {
       CompletableFuture<Void> review = context.admission.review();
-      if (!tally.won() && !admissionAwaited) {
-        admissionAwaited = true;
-        voted.abandon();
-        synchronized (this) {
-          lastLoss = Loss.ofVotes(voted, tally);
-        }
-        if (schedule.isTimed()) {
-          setDeadline(Admission.LONGEST_REVIEW_NANOS);
-        }
-        review.thenRun(this::ask);
+      if (!tally.won() && askAgainAfter(review, voted, Loss.ofVotes(voted, tally))) {
         return;
       }
     }
@@ -251,13 +244,30 @@ final class AcquireLoop {
     } else if (isExhausted(voted)) {
       lose(voted, exhausted(voted));
     } else {
-      TokenSettlement settlement = TokenSettlement.of(voted.grantedCounters(), context.quorum());
+      TokenSettlement settlement = TokenSettlement.of(voted.grantedCounters(), voted.electorate());
       if (settlement.settled()) {
         grant(voted, settlement.number());
       } else {
         confirm(voted, settlement.number());
       }
     }
+  }
+
+  /** Asks once more behind a look at the nodes, unless this call has done so before. */
+  private boolean askAgainAfter(CompletableFuture<Void> review, GrantRound lost, Loss loss) {
+    if (admissionAwaited) {
+      return false;
+    }
+    admissionAwaited = true;
+    lost.abandon();
+    synchronized (this) {
+      lastLoss = loss;
+    }
+    if (schedule.isTimed()) {
+      setDeadline(Admission.LONGEST_REVIEW_NANOS);
+    }
+    review.thenRun(this::ask);
+    return true;
   }
 
   private void confirm(GrantRound voted, long number) {
@@ -289,7 +299,12 @@ final class AcquireLoop {
     } else if (confirmed.worthAnotherTry() && !deadline.isPassed()) {
       confirm(voted, confirmed.nextNumber());
     } else {
-      lose(voted, Loss.ofConfirmation(confirmed, tally));
+      Loss loss = Loss.ofConfirmation(confirmed, tally);
+      boolean again =
+          confirmed.meetsAnotherRecord() && askAgainAfter(context.admission.review(), voted, loss);
+      if (!again) {
+        lose(voted, loss);
+      }
     }
   }
 
@@ -302,6 +317,7 @@ final class AcquireLoop {
             context,
             voted.entry(),
             voted.release(),
+            voted.electorate(),
             token,
             voted.startNanos(),
             windowOf(voted),

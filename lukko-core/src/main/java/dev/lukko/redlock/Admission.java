@@ -9,7 +9,6 @@ import dev.lukko.spi.NodeStatus.State;
 import dev.lukko.time.Scheduler;
 import dev.lukko.time.Ticker;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -69,7 +68,7 @@ final class Admission {
   private final Scheduler scheduler;
   private final NodeStates states;
   private final Set<String> overlapsTold = new HashSet<>();
-  private volatile List<Seat> seats;
+  private volatile Electorate electorate;
   private String fleetKey = "";
   private Scheduler.@Nullable Timer nextReview;
   private boolean closed;
@@ -97,16 +96,15 @@ final class Admission {
             nodes.stream().map(LockNode::name).toList(), fleet, strict, quarantineMillis);
     this.scheduler = scheduler;
     this.states = states;
-    Seat unknown = Seat.unknown(NodeStatus.unreachable("not looked at yet"));
-    this.seats = Collections.nCopies(nodes.size(), unknown);
+    this.electorate = Electorate.ofUnknown(nodes.size());
   }
 
   /**
-   * The places of all nodes. One list is one state of the fleet: a round asks all nodes by the same
-   * one, so that its votes are those of one set of members.
+   * The places of all nodes, and whose votes count. It is one state of the fleet: a round asks all
+   * nodes by the same one, so that its votes are those of one epoch.
    */
-  List<Seat> seats() {
-    return seats;
+  Electorate electorate() {
+    return electorate;
   }
 
   /**
@@ -145,7 +143,7 @@ final class Admission {
    *     strict client
    */
   void begin(List<NodeStatus> seen) {
-    FleetPlan plan = FleetPlan.of(client, seen, seats, "");
+    FleetPlan plan = FleetPlan.of(client, seen, electorate.seats(), "");
     if (!plan.ambiguity().isEmpty()) {
       throw new LockException(plan.ambiguity());
     }
@@ -153,6 +151,10 @@ final class Admission {
       if (client.strict() && !overlap.mayBeLeftOver()) {
         throw new LockException("refused in strict mode: " + overlap.describe());
       }
+    }
+    FleetPlan.Difference difference = plan.difference();
+    if (client.strict() && difference != null) {
+      throw new LockException("refused in strict mode: " + difference.describe());
     }
     for (int i = 0; i < nodes.size(); i++) {
       for (String warning : warnings(seen.get(i), nodes.size(), client.quarantineMillis() > 0)) {
@@ -193,8 +195,8 @@ final class Admission {
   private void takeStep(List<NodeStatus> seen, int steps, CompletableFuture<Void> review) {
     FleetPlan plan;
     synchronized (this) {
-      plan = FleetPlan.of(client, seen, seats, fleetKey);
-      seats = plan.seats();
+      plan = FleetPlan.of(client, seen, electorate.seats(), fleetKey);
+      electorate = electorate.after(plan);
       FleetRecord fleet = plan.fleet();
       fleetKey = fleet == null ? fleetKey : fleet.key();
     }
@@ -202,6 +204,7 @@ final class Admission {
       LOG.log(System.Logger.Level.WARNING, plan::note);
     }
     plan.overlaps().forEach(this::tell);
+    tell(plan.difference());
     boolean ended = !plan.hasChanges() && !plan.looksAgain();
     if (ended || steps >= MOST_STEPS) {
       conclude(plan);
@@ -227,6 +230,16 @@ final class Admission {
     }
     LOG.log(System.Logger.Level.WARNING, overlap::describe);
     states.overlap(overlap);
+  }
+
+  private void tell(FleetPlan.@Nullable Difference difference) {
+    synchronized (this) {
+      if (difference == null || !overlapsTold.add(difference.describe())) {
+        return;
+      }
+    }
+    LOG.log(System.Logger.Level.WARNING, difference::describe);
+    states.differs(difference);
   }
 
   /** Tells what was found, and looks again when the first quarantine ends. */
@@ -287,13 +300,23 @@ final class Admission {
   /** The answers of all nodes; whoever is silent after half a second counts as unreachable. */
   private CompletableFuture<List<NodeStatus>> askAll(
       Function<LockNode, CompletionStage<NodeStatus>> question) {
+    return askAll(nodes, scheduler, STATUS_TIMEOUT_NANOS, SILENT, question);
+  }
+
+  /** The answers of all nodes; whoever is silent for so long counts as unreachable. */
+  static CompletableFuture<List<NodeStatus>> askAll(
+      List<LockNode> nodes,
+      Scheduler scheduler,
+      long timeoutNanos,
+      String silent,
+      Function<LockNode, CompletionStage<NodeStatus>> question) {
     List<CompletableFuture<NodeStatus>> replies = ask(nodes, question);
     CompletableFuture<Void> all = all(replies);
     if (!all.isDone()) {
       Scheduler.Timer timer =
           scheduler.schedule(
-              () -> replies.forEach(reply -> reply.complete(NodeStatus.unreachable(SILENT))),
-              STATUS_TIMEOUT_NANOS);
+              () -> replies.forEach(reply -> reply.complete(NodeStatus.unreachable(silent))),
+              timeoutNanos);
       all.whenComplete((done, failure) -> timer.cancel());
     }
     return all.thenApply(done -> replies.stream().map(CompletableFuture::join).toList());

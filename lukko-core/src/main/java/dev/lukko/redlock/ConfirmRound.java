@@ -4,6 +4,7 @@ import dev.lukko.spi.ConfirmReply;
 import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.LockNode;
 import dev.lukko.spi.NodeFault;
+import dev.lukko.spi.NotVoting;
 import dev.lukko.spi.Unknown;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -35,7 +36,7 @@ final class ConfirmRound extends Round<ConfirmReply> {
       long number,
       BiConsumer<ConfirmRound, Tally> onDecided,
       Consumer<Throwable> onMistake) {
-    super(granted.nodes(), timeoutNanos);
+    super(granted.nodes(), granted.electorate(), timeoutNanos);
     this.granted = granted;
     this.grants = granted.replies();
     this.number = number;
@@ -61,21 +62,36 @@ final class ConfirmRound extends Round<ConfirmReply> {
 
   /** Whether another try can succeed: enough nodes hold the entry, some for a higher number. */
   boolean worthAnotherTry() {
-    long holding =
-        replies().stream()
-            .filter(
-                reply ->
-                    reply instanceof ConfirmReply.Confirmed || reply instanceof ConfirmReply.Higher)
-            .count();
-    Tally tally = tally();
-    return nextNumber() > number && holding + tally.outstanding() >= tally.quorum();
+    List<@Nullable ConfirmReply> replies = replies();
+    Tally holding =
+        electorate()
+            .tally(
+                node -> {
+                  ConfirmReply reply = replies.get(node);
+                  return reply instanceof ConfirmReply.Higher
+                      ? Vote.YES
+                      : reply == null ? null : voteOf(reply);
+                });
+    return nextNumber() > number && !holding.lost();
+  }
+
+  /** Whether a node has another record by now than it granted by: the fleet has moved on. */
+  boolean meetsAnotherRecord() {
+    return replies().stream().anyMatch(NotVoting.class::isInstance);
   }
 
   @Override
   CompletionStage<ConfirmReply> ask(int index, LockNode node, @Nullable Patience patience) {
     return grants.get(index) instanceof GrantReply.Granted grant && grant.counter() == number
         ? CompletableFuture.completedFuture(new ConfirmReply.Confirmed())
-        : node.confirm(granted.entry(), number);
+        : confirm(granted.electorate().seats().get(index), node);
+  }
+
+  /** What was granted in an epoch of the fleet is settled in it. */
+  private CompletionStage<ConfirmReply> confirm(Seat seat, LockNode node) {
+    return seat.seen() == null
+        ? CompletableFuture.completedFuture(new NotVoting(seat.status()))
+        : node.confirm(granted.entry().seen(seat.seen()), number);
   }
 
   @Override

@@ -63,7 +63,6 @@ final class Context {
     this.owners = new Owners(entropy.owners(), ticker);
     this.jitter = entropy.jitter();
     this.roundTrips = new RoundTrips(nodes.size());
-    this.waitRoom = new WaitRoom(nodes);
     this.nodeStates = new NodeStates(events);
     this.admission =
         new Admission(
@@ -74,6 +73,7 @@ final class Context {
             ticker,
             scheduler,
             nodeStates);
+    this.waitRoom = new WaitRoom(nodes, () -> admission.electorate());
   }
 
   /** Notes a round until its decision, so that the client's end can bring it about. */
@@ -87,7 +87,7 @@ final class Context {
   }
 
   int quorum() {
-    return Tally.quorumOf(nodes.size());
+    return admission.electorate().quorum();
   }
 
   /** How long one node may take to answer about a lease of this ttl. */

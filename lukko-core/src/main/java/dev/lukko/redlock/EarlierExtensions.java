@@ -93,7 +93,6 @@ final class EarlierExtensions {
         kept[node] = 0;
       }
     }
-    Arrays.sort(kept);
-    return kept[kept.length - Tally.quorumOf(kept.length)];
+    return won.electorate().keptByMajority(kept);
   }
 }

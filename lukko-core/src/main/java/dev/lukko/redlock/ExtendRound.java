@@ -6,6 +6,7 @@ import dev.lukko.spi.LockNode;
 import dev.lukko.spi.NodeFault;
 import dev.lukko.spi.NotVoting;
 import dev.lukko.spi.Unknown;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -34,18 +35,36 @@ final class ExtendRound extends Round<ExtendReply> {
   private final AtomicInteger openRepairs = new AtomicInteger();
 
   ExtendRound(
-      Context context, long timeoutNanos, Hold hold, long ttlMillis, Hold.Extension extension) {
-    super(context.nodes, timeoutNanos);
+      Context context,
+      Electorate electorate,
+      long timeoutNanos,
+      Hold hold,
+      long ttlMillis,
+      Hold.Extension extension) {
+    super(context.nodes, electorate, timeoutNanos);
     this.admission = context.admission;
-    this.seats = context.admission.seats();
+    this.seats = electorate.seats();
     this.hold = hold;
     this.ttlMillis = ttlMillis;
     this.extension = extension;
   }
 
-  /** Why the hold is lost, if so many nodes denied it that no quorum can be had; else null. */
+  /**
+   * While the set of nodes changes, the nodes that are to come lack the entries of earlier leases;
+   * so it is the present set that is waited for, by which such a lease may be put there.
+   */
+  @Override
+  boolean isDecided(Tally tally) {
+    Tally present = tally.ofPresentSet();
+    return tally.won() || present.lost() || (present.won() && tally.lost());
+  }
+
+  /**
+   * Why the hold is lost, if so many nodes of those that it rests on denied it that no quorum can
+   * be had; else null.
+   */
   @Nullable LossReason definiteLoss() {
-    if (!tally().refuted()) {
+    if (!tallyOf(hold.basis()).refuted()) {
       return null;
     }
     boolean taken = replies().stream().anyMatch(reply -> reply instanceof ExtendReply.HeldByOther);
@@ -84,25 +103,32 @@ final class ExtendRound extends Round<ExtendReply> {
     return true;
   }
 
-  /** Puts the entry back on the nodes that lack it, now and as their late replies come in. */
-  void repairMissing() {
+  /**
+   * Puts the entry back on the nodes that lack it, now and as their late replies come in.
+   *
+   * @return ends when those that are asked now have answered
+   */
+  CompletableFuture<Void> repairMissing() {
     repairing = true;
     List<@Nullable ExtendReply> replies = replies();
+    List<CompletableFuture<?>> repairs = new ArrayList<>();
     for (int i = 0; i < replies.size(); i++) {
       if (replies.get(i) instanceof ExtendReply.Missing missing) {
-        repair(i, missing);
+        repairs.add(repair(i, missing).toCompletableFuture());
       }
     }
+    return CompletableFuture.allOf(repairs.toArray(new CompletableFuture<?>[0]));
   }
 
-  private void repair(int index, ExtendReply.Missing missing) {
-    if (hold.isEnded() || !hold.isValid()) {
-      return;
+  private CompletionStage<?> repair(int index, ExtendReply.Missing missing) {
+    String seen = seats.get(index).seen();
+    if (hold.isEnded() || !hold.isValid() || seen == null) {
+      return CompletableFuture.completedFuture(false);
     }
     LockNode node = nodes().get(index);
     hold.entryRelease().onRepair(index);
     openRepairs.incrementAndGet();
-    node.repair(hold.entry(), ttlMillis, hold.token(), lastMoment(missing))
+    return node.repair(hold.entry().seen(seen), ttlMillis, hold.token(), lastMoment(missing))
         .whenComplete(
             (reply, failure) -> {
               if (reply != null && !(reply instanceof Unknown)) {
@@ -172,7 +198,7 @@ final class ExtendRound extends Round<ExtendReply> {
     }
     if (repairing) {
       if (reply instanceof ExtendReply.Missing missing) {
-        repair(index, missing);
+        var unused = repair(index, missing);
       }
     } else {
       hold.onLateDenial(this);

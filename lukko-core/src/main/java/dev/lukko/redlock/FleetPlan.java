@@ -3,12 +3,12 @@ package dev.lukko.redlock;
 import dev.lukko.spi.FleetChange;
 import dev.lukko.spi.FleetMemory;
 import dev.lukko.spi.FleetRecord;
+import dev.lukko.spi.NodeSet;
 import dev.lukko.spi.NodeStatus;
 import dev.lukko.spi.NodeStatus.State;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -26,9 +26,12 @@ import org.jspecify.annotations.Nullable;
  * What follows from one look at all nodes: to which fleet they belong, which of them are whose
  * members, and what is to be changed at them next. Pure.
  *
- * <p>A client belongs to the fleet whose record a majority of its nodes have, with as many members
- * as the client has nodes. If no fleet can have a majority any more, the nodes are a new one. What
- * other fleets a server serves, and what their clients do, is of no consequence.
+ * <p>A client belongs to the fleet of which a majority of members is among its nodes, by their ids,
+ * however many it lists; while the set of a fleet changes, a majority of the next members will do,
+ * and afterwards a majority of its own nodes that were members before: who lists the nodes of a
+ * fleet that has moved on must not make a new one of them. If no fleet can have a majority any
+ * more, the nodes are a new one. What other fleets a server serves, and what their clients do, is
+ * of no consequence.
  *
  * <p><b>One vote for an identity.</b> Nodes that are the same server, or servers with the same id
  * in the fleet, have one vote. A server without a record takes the place of the member that is
@@ -80,17 +83,39 @@ final class FleetPlan {
     }
   }
 
+  /** The fleet has other nodes than the client lists. */
+  record Difference(FleetRecord own, int nodes, List<String> lacking, List<String> surplus) {
+
+    /** The human-readable sentence. */
+    String describe() {
+      NodeSet next = own.next();
+      return "this client lists "
+          + nodes
+          + (nodes == 1 ? " node" : " nodes")
+          + ", and "
+          + own.describe()
+          + " (members "
+          + String.join(", ", own.members())
+          + (next == null ? "" : "; next " + String.join(", ", next.ids()))
+          + ") has other ones"
+          + (lacking.isEmpty() ? "" : "; the list lacks " + String.join(", ", lacking))
+          + (surplus.isEmpty() ? "" : "; without a vote: " + String.join(", ", surplus))
+          + "; see docs/operating/fleets.md";
+    }
+  }
+
   private final Client client;
   private final List<NodeStatus> statuses;
   private final List<Seat> former;
   private final Seat[] seats;
   private final @Nullable FleetChange[] changes;
   private final List<Integer> keepers = new ArrayList<>();
-  private int others;
+  private final List<Integer> others = new ArrayList<>();
   private @Nullable FleetRecord fleet;
   private String ambiguity = "";
   private String note = "";
   private boolean looksAgain;
+  private boolean founding;
 
   private FleetPlan(Client client, List<NodeStatus> statuses, List<Seat> former) {
     this.client = client;
@@ -121,6 +146,41 @@ final class FleetPlan {
     return List.of(seats);
   }
 
+  /** The places, and the sets in which a majority of them counts. */
+  Electorate electorate() {
+    return Electorate.of(seats(), fleet);
+  }
+
+  /** How the client's list differs from the fleet's set; null if it does not. */
+  @Nullable Difference difference() {
+    FleetRecord own = fleet;
+    if (own == null) {
+      return null;
+    }
+    List<String> lacking = new ArrayList<>(idsOf(own.set(), own.next()));
+    List<String> surplus = new ArrayList<>();
+    for (int i = 0; i < seats.length; i++) {
+      lacking.remove(seats[i].self());
+      boolean here = keepers.contains(i) || others.contains(i);
+      if (here && seats[i].seen() == null && changes[i] == null && !own.has(seats[i].self())) {
+        surplus.add(client.names().get(i));
+      }
+    }
+    boolean fits =
+        own.isJoint()
+            ? surplus.isEmpty() && seats.length <= idsOf(own.set(), own.next()).size()
+            : seats.length == own.size();
+    return fits ? null : new Difference(own, seats.length, lacking, surplus);
+  }
+
+  private static Set<String> idsOf(NodeSet set, @Nullable NodeSet next) {
+    Set<String> ids = new TreeSet<>(set.ids());
+    if (next != null) {
+      ids.addAll(next.ids());
+    }
+    return ids;
+  }
+
   /** What is to be changed at a node, or null. */
   @Nullable FleetChange change(int node) {
     return changes[node];
@@ -133,6 +193,11 @@ final class FleetPlan {
       }
     }
     return false;
+  }
+
+  /** Whether the nodes are to be a new fleet. */
+  boolean isFounding() {
+    return founding;
   }
 
   /** Whether the same has to be seen once more before anything follows from it. */
@@ -178,7 +243,7 @@ final class FleetPlan {
         boolean same = other.members().equals(own.members());
         FleetChange change = changes[i];
         boolean ends = change != null && change.dropped().contains(other.key());
-        if (!other.key().equals(own.key()) && !same && !ends) {
+        if (!other.key().equals(own.key()) && !same && !ends && other.isMember()) {
           overlaps.add(new Overlap(client.names().get(i), own, other));
         }
       }
@@ -214,7 +279,7 @@ final class FleetPlan {
         seats[i] = twinOf(twin, i);
       } else if (status.memory() == null) {
         seats[i] = new Seat(identity, FleetRecord.idOf(identity), status);
-        others++;
+        others.add(i);
       } else {
         seats[i] = former.get(i).barred(status);
         keepers.add(i);
@@ -286,38 +351,29 @@ final class FleetPlan {
     if (keepers.isEmpty()) {
       return;
     }
-    Map<String, List<Integer>> carriers = new TreeMap<>();
+    Map<String, Joining> known = new TreeMap<>();
     for (int i : keepers) {
       for (FleetRecord record : memory(i).records()) {
-        boolean meant = client.fleet() == null || client.fleet().equals(record.fleet());
-        if (record.size() == seats.length && meant) {
-          carriers.computeIfAbsent(record.key(), key -> new ArrayList<>()).add(i);
+        if (client.fleet() == null || client.fleet().equals(record.fleet())) {
+          known.computeIfAbsent(record.key(), Joining::new);
         }
       }
     }
-    List<String> fitting = new ArrayList<>();
-    int most = 0;
-    for (Map.Entry<String, List<Integer>> entry : carriers.entrySet()) {
-      most = Math.max(most, entry.getValue().size());
-      if (entry.getValue().size() + others >= client.quorum()) {
-        fitting.add(entry.getKey());
-      }
+    // A node that cannot be reached may belong to the fleet as well: who cannot reach his own one
+    // must not join another meanwhile that has some of the nodes.
+    int absent = seats.length - keepers.size() - others.size();
+    boolean possible = keepers.size() + others.size() >= client.quorum();
+    Joining formerly = known.get(formerKey);
+    List<Joining> fitting = known.values().stream().filter(it -> it.fits(absent)).toList();
+    fitting =
+        formerly != null && fitting.contains(formerly) ? List.of(formerly) : likeliest(fitting);
+    if (fitting.size() > 1 && absent == 0 && fitting.stream().allMatch(Joining::isOfTheseNodes)) {
+      // As when all have forgotten while clients made a new fleet of them: whichever it is, its
+      // majorities are of these nodes.
+      fitting = List.of(Collections.max(fitting, Comparator.comparingInt(Joining::carriers)));
     }
-    if (fitting.size() == 1) {
-      new Joining(fitting.get(0)).decide();
-    } else if (fitting.contains(formerKey)) {
-      new Joining(formerKey).decide();
-    } else if (!fitting.isEmpty()
-        && keepers.size() + others == seats.length
-        && fitting.stream().allMatch(key -> key.startsWith("#"))) {
-      // All nodes are seen, and several fleets without name have most of them, as when all have
-      // forgotten while clients made a new one. Whichever it is, its majorities are of these nodes.
-      fitting.sort(
-          Comparator.comparingInt((String key) -> -carriers.getOrDefault(key, List.of()).size())
-              .thenComparing(Comparator.naturalOrder()));
-      new Joining(fitting.get(0)).decide();
-    } else if (!fitting.isEmpty()) {
-      List<String> names = fitting.stream().map(key -> key.substring(0, key.indexOf(' '))).toList();
+    if (fitting.size() > 1) {
+      List<String> names = fitting.stream().map(Joining::name).toList();
       ambiguity =
           "the nodes belong to "
               + names.size()
@@ -325,28 +381,42 @@ final class FleetPlan {
               + String.join(" and ", names)
               + "; say by fleet(...) which one is meant";
       keepers.forEach(i -> bar(i, statuses.get(i), ambiguity));
+    } else if (fitting.isEmpty()
+        && possible
+        && absent < client.quorum()
+        && known.values().stream().noneMatch(it -> it.decidesElsewhere(it == formerly))) {
+      found();
+    } else if (!fitting.isEmpty()
+        && fitting.get(0).fits(0)
+        && (possible || fitting.get(0) == formerly || fitting.get(0).hasAsManyAsListed())) {
+      fitting.get(0).decide();
     } else {
-      int absent = seats.length - keepers.size() - others;
-      boolean possible = keepers.size() + others >= client.quorum();
-      if (possible && absent + most < client.quorum()) {
-        found();
-      } else {
-        String key = carriers.isEmpty() ? "" : carriers.keySet().iterator().next();
-        for (int i : keepers) {
-          NodeStatus status = statuses.get(i).in(key);
-          if (isAsBefore(i)) {
-            seats[i] = new Seat(former.get(i).seen(), former.get(i).self(), status);
-            continue;
-          }
-          bar(
-              i,
-              status,
-              status.awaitsAdmission()
-                  ? status.detail()
-                  : "no majority of the fleet can be reached, or of this client's nodes");
-        }
-      }
+      String key = known.isEmpty() ? "" : known.keySet().iterator().next();
+      keepers.forEach(i -> leaveAsItIs(i, statuses.get(i).in(key)));
     }
+  }
+
+  private void leaveAsItIs(int node, NodeStatus status) {
+    if (isAsBefore(node)) {
+      seats[node] = new Seat(former.get(node).seen(), former.get(node).self(), status);
+      return;
+    }
+    bar(
+        node,
+        status,
+        status.awaitsAdmission()
+            ? status.detail()
+            : "no majority of the fleet can be reached, or of this client's nodes");
+  }
+
+  /** Of several fleets the one with as many nodes as the client lists, else the largest one. */
+  private static List<Joining> likeliest(List<Joining> fitting) {
+    List<Joining> asListed = fitting.stream().filter(Joining::hasAsManyAsListed).toList();
+    if (!asListed.isEmpty()) {
+      return asListed;
+    }
+    int most = fitting.stream().mapToInt(it -> it.current.set().size()).max().orElse(0);
+    return fitting.stream().filter(it -> it.current.set().size() == most).toList();
   }
 
   /** Whether a server still has the record that was seen before. */
@@ -367,6 +437,7 @@ final class FleetPlan {
 
   /** No fleet can have a majority of these nodes: it is a new deployment, or all have forgotten. */
   private void found() {
+    founding = true;
     boolean majority = keepers.size() >= client.quorum();
     long pause = majority && !client.strict() ? 0 : client.quarantineMillis();
     if (pause == 0 && !isSeenTwice()) {
@@ -376,6 +447,7 @@ final class FleetPlan {
     Map<Integer, String> ids = new HashMap<>();
     Set<String> members = new TreeSet<>();
     long epoch = 0;
+    long floor = 0;
     for (int i = 0; i < seats.length; i++) {
       if (seats[i].seen() != null) {
         members.add(seats[i].self());
@@ -387,6 +459,7 @@ final class FleetPlan {
       ids.put(i, id);
       members.add(id);
       epoch = kept == null ? epoch : Math.max(epoch, kept.epoch() + 1);
+      floor = kept == null ? floor : Math.max(floor, kept.floor());
     }
     List<String> all = List.copyOf(members);
     String name = client.fleet() == null ? FleetRecord.nameOf(seats.length, all) : client.fleet();
@@ -394,7 +467,16 @@ final class FleetPlan {
       String id = Objects.requireNonNull(ids.get(i));
       FleetRecord record =
           new FleetRecord(
-              name, seats.length, epoch, all, id, memory(i).run(), 0, FleetRecord.UNMARKED);
+              name,
+              seats.length,
+              epoch,
+              new NodeSet(all, seats.length),
+              null,
+              floor,
+              id,
+              memory(i).run(),
+              0,
+              FleetRecord.UNMARKED);
       fleet = record;
       changes[i] = new FleetChange(record, pause, formerUnnamed(i, record.key()));
       seats[i] = former.get(i).barred(statuses.get(i).in(record.key()));
@@ -441,17 +523,38 @@ final class FleetPlan {
 
   // ---- a fleet that is there
 
-  /** One set of members that some nodes have in their records. */
-  private record Variant(long epoch, List<String> members) {
+  /** What some nodes have in their records in common: the sets of one epoch. */
+  private record Variant(long epoch, NodeSet set, @Nullable NodeSet next, long floor) {
     static Variant of(FleetRecord record) {
-      return new Variant(record.epoch(), record.members());
+      return new Variant(record.epoch(), record.set(), record.next(), record.floor());
     }
 
-    /** Whether it can follow on another one: at most one member is another. */
+    boolean has(String id) {
+      return set.contains(id) || (next != null && next.contains(id));
+    }
+
+    /** What two have in common that differ in nothing but the floor. */
+    String sets() {
+      return epoch + " " + set + " " + next;
+    }
+
+    /** Whether another one is the same but for a lower floor, as two ends of one change make it. */
+    boolean lifts(Variant other) {
+      return sets().equals(other.sets()) && floor > other.floor;
+    }
+
+    /**
+     * Whether it can follow on another one: a change of the set begins or ends, or at most one
+     * member is another.
+     */
     boolean follows(Variant before) {
-      Set<String> gained = new HashSet<>(members);
-      before.members.forEach(gained::remove);
-      return gained.size() <= 1;
+      if ((next == null) != (before.next == null)) {
+        NodeSet expected = before.next == null ? before.set : before.next;
+        return set.equals(expected) && epoch == before.epoch + 1;
+      }
+      Set<String> gained = new HashSet<>(idsOf(set, next));
+      gained.removeAll(idsOf(before.set, before.next));
+      return gained.size() <= 1 && set.size() == before.set.size();
     }
   }
 
@@ -460,30 +563,123 @@ final class FleetPlan {
     private final String key;
     private final Map<Integer, FleetRecord> records = new TreeMap<>();
     private final Map<Integer, NodeStatus> found = new HashMap<>();
+    private final Map<Integer, Integer> twins = new HashMap<>();
     private final List<Integer> newcomers = new ArrayList<>();
+    private final Variant current;
 
     Joining(String key) {
       this.key = key;
+      takeNote();
+      this.current = current();
+    }
+
+    String name() {
+      return key.substring(0, key.indexOf(' '));
+    }
+
+    /** How many nodes of a set have the present record, or have none and need none. */
+    private int held(NodeSet set, Variant variant) {
+      long carriers =
+          records.values().stream()
+              .filter(record -> Variant.of(record).equals(variant) && set.contains(record.self()))
+              .count();
+      return (int) carriers + othersIn(set);
+    }
+
+    private int othersIn(NodeSet set) {
+      return (int) others.stream().filter(i -> set.contains(seats[i].self())).count();
+    }
+
+    /** How many nodes of a set are there, whatever epoch their record is of. */
+    private int present(NodeSet set) {
+      long carriers =
+          records.values().stream().filter(record -> set.contains(record.self())).count();
+      return (int) carriers + othersIn(set);
+    }
+
+    private boolean isMajority(int nodes, NodeSet set) {
+      return nodes >= Tally.quorumOf(set.size());
+    }
+
+    /**
+     * Whether the client belongs to this fleet.
+     *
+     * @param absent how many more of its nodes may be those that would decide it
+     */
+    boolean fits(int absent) {
+      if (isOfOneServer()) {
+        return false;
+      }
+      NodeSet next = current.next();
+      long gone = records.values().stream().filter(this::isGone).count();
+      boolean covers = gone > 0 || seats.length >= current.set().size();
+      return isMajority(present(current.set()) + absent, current.set())
+          || (next != null && isMajority(present(next) + absent, next))
+          || (covers && gone + present(current.set()) + absent >= client.quorum());
+    }
+
+    /** Whether somebody uses this one server alone. */
+    private boolean isOfOneServer() {
+      boolean single = current.set().size() == 1 && current.next() == null;
+      return single && seats.length > 1 && key.endsWith(" 1");
+    }
+
+    /**
+     * Whether the list is one from before the fleet has grown, most nodes of which are members
+     * still: the others may well decide without it. Whoever lists three of what are five by now
+     * must not make a new fleet of them when one of the three forgets.
+     */
+    boolean decidesElsewhere(boolean formerly) {
+      int foundedWith = Integer.parseInt(key.substring(key.indexOf(' ') + 1));
+      boolean grown = current.next() != null || current.set().size() != foundedWith;
+      long members = records.values().stream().filter(record -> current.has(record.self())).count();
+      return !isOfOneServer() && (formerly || grown) && members >= client.quorum();
+    }
+
+    /** Whether a server was a member, and is none any more. */
+    private boolean isGone(FleetRecord record) {
+      return !current.has(record.self())
+          && (record.epoch() < current.epoch() || Variant.of(record).equals(current));
+    }
+
+    /** Whether the client lists as many nodes as the fleet has. */
+    boolean hasAsManyAsListed() {
+      return seats.length == current.set().size();
+    }
+
+    /** Whether it is a fleet without name that was made of as many nodes as are listed. */
+    boolean isOfTheseNodes() {
+      return key.startsWith("#") && current.next() == null && hasAsManyAsListed();
+    }
+
+    int carriers() {
+      return records.size();
+    }
+
+    /** Whether as many nodes are listed as there are: then each that is strange is a new one. */
+    private boolean listsAll() {
+      NodeSet next = current.next();
+      return seats.length
+          == (next == null ? current.set().size() : idsOf(current.set(), next).size());
     }
 
     void decide() {
-      takeNote();
-      Variant current = current();
+      twins.forEach(this::barTwin);
       List<Integer> behind = new ArrayList<>();
       List<Integer> restarted = new ArrayList<>();
-      List<Integer> members = new ArrayList<>();
       for (Map.Entry<Integer, FleetRecord> entry : records.entrySet()) {
         int i = entry.getKey();
         FleetRecord record = entry.getValue();
         if (Variant.of(record).equals(current)) {
           fleet = record;
-          members.add(i);
-          if (status(i).state() == State.RESTARTED) {
+          if (!record.isMember()) {
+            bar(i, status(i), "it is no member of fleet " + record.fleet() + " any more");
+          } else if (status(i).state() == State.RESTARTED) {
             restarted.add(i);
           } else {
             seats[i] = new Seat(record.seen(), record.self(), status(i));
           }
-        } else if (record.epoch() < current.epoch() && current.members().contains(record.self())) {
+        } else if (isBehind(record)) {
           behind.add(i);
           bar(i, status(i), "it has not heard of the present epoch " + current.epoch());
         } else if (record.epoch() < current.epoch() && status(i).state() == State.RESTARTED) {
@@ -499,25 +695,75 @@ final class FleetPlan {
           bar(i, status(i), "it belongs to another set of nodes of fleet " + record.fleet());
         }
       }
-      boolean decided = members.size() + others >= client.quorum();
-      int awaiting = restarted.size() + newcomers.size();
-      boolean majority = awaiting >= client.quorum();
-      long wait = majority && !client.strict() ? 0 : client.quarantineMillis();
-      if (majority && wait == 0 && !isSeenTwice()) {
-        looksAgain = true;
+      for (int i : others) {
+        if (!current.has(seats[i].self())) {
+          bar(i, statuses.get(i), "it is no member of fleet " + name());
+        }
+      }
+      long wait = waitOf(restarted);
+      if (looksAgain) {
         restarted.forEach(i -> bar(i, status(i), status(i).detail()));
         newcomers.forEach(i -> seats[i] = former.get(i).barred(status(i)));
         return;
       }
-      if (majority && wait == 0 && client.quarantineMillis() > 0) {
-        note = newDeployment(awaiting, key.substring(0, key.indexOf(' ')));
-      }
-      behind.forEach(i -> changes[i] = catchUp(i, current, wait));
+      behind.forEach(i -> changes[i] = catchUp(i, wait));
       restarted.forEach(i -> changes[i] = anew(i, Objects.requireNonNull(records.get(i)), wait));
       newcomers.forEach(i -> seats[i] = former.get(i).barred(status(i)));
-      if (decided && behind.isEmpty()) {
-        letIn(current, wait);
+      if (isDecided(current) && behind.isEmpty()) {
+        letIn(wait);
       }
+    }
+
+    private boolean isBehind(FleetRecord record) {
+      boolean earlier = record.epoch() < current.epoch();
+      return current.has(record.self()) && (earlier || current.lifts(Variant.of(record)));
+    }
+
+    /** A majority that has forgotten is a new deployment; not while the set changes. */
+    private long waitOf(List<Integer> restarted) {
+      long awaiting = restarted.stream().filter(i -> current.set().contains(selfOf(i))).count();
+      awaiting +=
+          newcomers.stream()
+              .filter(
+                  i ->
+                      listsAll()
+                          || current.set().contains(freshId(i))
+                          || current.set().contains(former.get(i).self()))
+              .count();
+      boolean majority = current.next() == null && awaiting >= Tally.quorumOf(current.set().size());
+      long wait = majority && !client.strict() ? 0 : client.quarantineMillis();
+      looksAgain = majority && wait == 0 && !isSeenTwice();
+      if (majority && wait == 0 && !looksAgain && client.quarantineMillis() > 0) {
+        note = newDeployment((int) awaiting, name());
+      }
+      return wait;
+    }
+
+    private String selfOf(int node) {
+      return Objects.requireNonNull(records.get(node)).self();
+    }
+
+    private boolean isDecided(Variant variant) {
+      NodeSet next = variant.next();
+      return isMajority(held(variant.set(), variant), variant.set())
+          && (next == null || isMajority(held(next, variant), next));
+    }
+
+    private void barTwin(int node, int twin) {
+      seats[node] =
+          former
+              .get(node)
+              .barred(
+                  statuses
+                      .get(node)
+                      .with(
+                          State.UNFIT,
+                          "it has the id of "
+                              + client.names().get(twin)
+                              + " in the fleet ("
+                              + memory(node).record(key).map(FleetRecord::self).orElse("?")
+                              + "), as a copy of it has; it would vote twice",
+                          Duration.ZERO));
     }
 
     private NodeStatus status(int node) {
@@ -540,20 +786,7 @@ final class FleetPlan {
         if (twin == null) {
           records.put(i, record);
         } else {
-          seats[i] =
-              former
-                  .get(i)
-                  .barred(
-                      statuses
-                          .get(i)
-                          .with(
-                              State.UNFIT,
-                              "it has the id of "
-                                  + client.names().get(twin)
-                                  + " in the fleet ("
-                                  + record.self()
-                                  + "), as a copy of it has; it would vote twice",
-                              Duration.ZERO));
+          twins.put(i, twin);
         }
       }
       Collections.sort(newcomers);
@@ -567,14 +800,20 @@ final class FleetPlan {
     private Variant current() {
       Map<Variant, Integer> counts = new HashMap<>();
       records.values().forEach(record -> counts.merge(Variant.of(record), 1, Integer::sum));
+      if (counts.keySet().stream().anyMatch(this::isBegun)) {
+        counts.keySet().removeIf(variant -> !isBegun(variant));
+      }
       List<Variant> variants = new ArrayList<>(counts.keySet());
+      Map<String, Integer> bySets = new HashMap<>();
+      counts.forEach((variant, count) -> bySets.merge(variant.sets(), count, Integer::sum));
       variants.sort(
-          (a, b) ->
-              a.epoch() != b.epoch()
-                  ? Long.compare(b.epoch(), a.epoch())
-                  : Integer.compare(counts.getOrDefault(b, 0), counts.getOrDefault(a, 0)));
+          Comparator.comparingLong(Variant::epoch)
+              .thenComparing(variant -> bySets.getOrDefault(variant.sets(), 0))
+              .thenComparing(Variant::sets)
+              .thenComparingLong(Variant::floor)
+              .reversed());
       for (Variant variant : variants) {
-        boolean decided = counts.getOrDefault(variant, 0) + others >= client.quorum();
+        boolean decided = isDecided(variant);
         boolean follows =
             variants.stream()
                 .filter(before -> before.epoch() < variant.epoch())
@@ -588,19 +827,23 @@ final class FleetPlan {
       return variants.get(variants.size() - 1);
     }
 
+    /**
+     * A change of the set begins at the nodes that are there. What only nodes have that are to come
+     * is left from a change that ended before it began.
+     */
+    private boolean isBegun(Variant variant) {
+      return variant.next() == null
+          || records.values().stream()
+              .anyMatch(
+                  record ->
+                      Variant.of(record).equals(variant) && variant.set().contains(record.self()));
+    }
+
     /** A member that has an older epoch gets the present one. */
-    private FleetChange catchUp(int node, Variant current, long wait) {
-      FleetRecord record = Objects.requireNonNull(records.get(node));
+    private FleetChange catchUp(int node, long wait) {
       FleetRecord next =
-          new FleetRecord(
-              record.fleet(),
-              record.size(),
-              current.epoch(),
-              current.members(),
-              record.self(),
-              record.run(),
-              record.fromMillis(),
-              record.why());
+          Objects.requireNonNull(records.get(node))
+              .in(current.epoch(), current.set(), current.next(), current.floor());
       return status(node).state() == State.RESTARTED
           ? anew(node, next, wait)
           : FleetChange.of(next, FleetChange.AS_WRITTEN);
@@ -613,49 +856,49 @@ final class FleetPlan {
     }
 
     /** Gives servers without a record the places of those that are missing. */
-    private void letIn(Variant current, long wait) {
+    private void letIn(long wait) {
       Set<String> taken = new HashSet<>();
       records.values().forEach(record -> taken.add(record.self()));
       boolean raised = false;
       for (int i : newcomers) {
         String id = freshId(i);
-        if (current.members().contains(id) && !taken.contains(id)) {
-          changes[i] = FleetChange.of(record(current, id, memory(i).run()), wait);
+        if (current.has(id) && !taken.contains(id)) {
+          FleetRecord any = Objects.requireNonNull(fleet);
+          changes[i] = FleetChange.of(any.of(id, memory(i).run(), 0, FleetRecord.UNMARKED), wait);
           taken.add(id);
         } else if (!raised) {
-          raised = raise(i, id, current, taken);
+          raised = raise(i, id, taken);
         }
       }
-    }
-
-    private FleetRecord record(Variant current, String self, String run) {
-      FleetRecord any = Objects.requireNonNull(fleet);
-      return new FleetRecord(
-          any.fleet(),
-          any.size(),
-          current.epoch(),
-          current.members(),
-          self,
-          run,
-          0,
-          FleetRecord.UNMARKED);
+      for (int i : others) { // Without a record, such a node only needs a place.
+        if (!raised && !current.has(seats[i].self()) && current.set().hasRoom()) {
+          raised = raise(i, seats[i].self(), taken);
+        }
+      }
     }
 
     /** Begins the next epoch, in which a newcomer has the place of a missing member. */
-    private boolean raise(int newcomer, String id, Variant current, Set<String> taken) {
-      List<String> members = new ArrayList<>(current.members());
-      if (members.size() == seats.length) {
-        String missing = placeFor(newcomer, current.members(), taken);
+    private boolean raise(int newcomer, String id, Set<String> taken) {
+      NodeSet set = current.set();
+      NodeSet next = current.next();
+      if (next == null && set.hasRoom()) {
+        if (!listsAll()) {
+          return false;
+        }
+        set = set.with(id);
+      } else {
+        String missing = placeFor(newcomer, taken);
         if (missing == null) {
           return false;
         }
-        members.remove(missing);
+        set = set.replaced(missing, id);
+        next = next == null ? null : next.replaced(missing, id);
       }
-      members.add(id);
       int first = -1;
       for (Map.Entry<Integer, FleetRecord> entry : records.entrySet()) {
         boolean candidate =
             Variant.of(entry.getValue()).equals(current)
+                && current.set().contains(entry.getValue().self())
                 && status(entry.getKey()).state() != State.RESTARTED;
         if (candidate && (first < 0 || isBefore(entry.getValue(), first))) {
           first = entry.getKey();
@@ -665,7 +908,9 @@ final class FleetPlan {
         return false;
       }
       FleetRecord record = Objects.requireNonNull(records.get(first));
-      changes[first] = FleetChange.of(record.next(members), FleetChange.AS_WRITTEN);
+      changes[first] =
+          FleetChange.of(
+              record.in(current.epoch() + 1, set, next, current.floor()), FleetChange.AS_WRITTEN);
       return true;
     }
 
@@ -674,14 +919,17 @@ final class FleetPlan {
     }
 
     /** The member that this node was, else one that surely is at none of the client's addresses. */
-    private @Nullable String placeFor(int newcomer, Collection<String> members, Set<String> taken) {
-      Set<String> missing = new TreeSet<>(members);
+    private @Nullable String placeFor(int newcomer, Set<String> taken) {
+      Set<String> missing = new TreeSet<>(idsOf(current.set(), current.next()));
       missing.removeAll(taken);
       for (Seat seat : seats) {
         missing.remove(seat.seen() == null ? "" : seat.self());
       }
       if (missing.contains(former.get(newcomer).self())) {
         return former.get(newcomer).self();
+      }
+      if (current.next() != null || !listsAll()) {
+        return null; // It may be a stranger, and the missing one alive.
       }
       for (int i = 0; i < seats.length; i++) {
         boolean seen = keepers.contains(i) || seats[i].seen() != null;

@@ -48,6 +48,7 @@ final class GrantRound extends Round<GrantReply> {
 
   GrantRound(
       Context context,
+      Electorate electorate,
       long timeoutNanos,
       GrantRequest request,
       long startNanos,
@@ -55,9 +56,9 @@ final class GrantRound extends Round<GrantReply> {
       BiConsumer<GrantRound, Tally> onDecided,
       Consumer<Throwable> onMistake,
       @Nullable Patience patience) {
-    super(context.nodes, timeoutNanos, patience);
+    super(context.nodes, electorate, timeoutNanos, patience);
     this.admission = context.admission;
-    this.seats = context.admission.seats();
+    this.seats = electorate.seats();
     this.states = context.nodeStates;
     this.releases = context.releases;
     this.roundTrips = context.roundTrips;
@@ -89,13 +90,12 @@ final class GrantRound extends Round<GrantReply> {
     return release;
   }
 
-  /** The counters of the grants that are in by now. */
-  List<Long> grantedCounters() {
-    List<Long> counters = new ArrayList<>();
-    for (GrantReply reply : replies()) {
-      if (reply instanceof GrantReply.Granted granted) {
-        counters.add(granted.counter());
-      }
+  /** The counters of the grants that are in by now, by node; zero where there is none. */
+  long[] grantedCounters() {
+    List<@Nullable GrantReply> replies = replies();
+    long[] counters = new long[replies.size()];
+    for (int i = 0; i < counters.length; i++) {
+      counters[i] = replies.get(i) instanceof GrantReply.Granted granted ? granted.counter() : 0;
     }
     return counters;
   }
@@ -116,7 +116,7 @@ final class GrantRound extends Round<GrantReply> {
    * seen, or without one that does not count at present the round cannot be won.
    */
   boolean mustLookAgain(Tally tally) {
-    boolean worthIt = !tally.won() && (tally.no() == 0 || admission.mayChange());
+    boolean worthIt = !tally.won() && (!tally.anyNo() || admission.mayChange());
     List<@Nullable GrantReply> replies = replies();
     for (int i = 0; i < replies.size(); i++) {
       if (isStale(i, replies.get(i))) {
@@ -155,8 +155,7 @@ final class GrantRound extends Round<GrantReply> {
    * would overtake the requests, so it follows behind them, and the client's end waits for it.
    */
   void abandon() {
-    boolean unasked = seats.stream().allMatch(seat -> seat.seen() == null);
-    boolean nothing = begun.compareAndSet(false, true) || unasked || tally().no() == nodes().size();
+    boolean nothing = begun.compareAndSet(false, true) || isRefusedByAll();
     if (!nothing) {
       release.begin();
     }
@@ -166,6 +165,17 @@ final class GrantRound extends Round<GrantReply> {
     }
     releases.add(asked);
     asked.thenRun(release::sendToAll);
+  }
+
+  /** Whether each node that was asked for a grant has refused it. */
+  private boolean isRefusedByAll() {
+    List<@Nullable GrantReply> replies = replies();
+    for (int i = 0; i < replies.size(); i++) {
+      if (seats.get(i).seen() != null && !(replies.get(i) instanceof GrantReply.Refused)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   @Override

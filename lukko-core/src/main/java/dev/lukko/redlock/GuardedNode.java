@@ -180,9 +180,19 @@ final class GuardedNode implements LockNode {
   }
 
   @Override
+  public CompletionStage<Long> highestCounter() {
+    return question(node::highestCounter);
+  }
+
+  @Override
   public CompletionStage<Inspection> inspect(String resource) {
+    return question(() -> node.inspect(resource));
+  }
+
+  private static <R> CompletionStage<R> question(
+      Supplier<? extends @Nullable CompletionStage<R>> verb) {
     try {
-      CompletionStage<Inspection> answer = node.inspect(resource);
+      CompletionStage<R> answer = verb.get();
       return answer == null
           ? CompletableFuture.failedFuture(new IllegalStateException("the node gave no stage"))
           : answer;

@@ -53,6 +53,10 @@ final class Hold {
   private boolean leakReported;
   private volatile State state = State.HELD;
   private volatile ValidityWindow window;
+
+  /** Whose votes the validity rests on: those that have granted, or extended last. */
+  private volatile Electorate basis;
+
   private @Nullable LossReason lossReason;
   private boolean deniedAtRelease;
   private final LossSignal signal;
@@ -64,6 +68,7 @@ final class Hold {
       Context context,
       LockEntry entry,
       EntryRelease entryRelease,
+      Electorate basis,
       long token,
       long startNanos,
       ValidityWindow window,
@@ -72,6 +77,7 @@ final class Hold {
     this.context = context;
     this.entry = entry;
     this.entryRelease = entryRelease;
+    this.basis = basis;
     this.token = token;
     this.acquiredNanos = startNanos;
     this.limit = limit;
@@ -133,6 +139,10 @@ final class Hold {
 
   long token() {
     return token;
+  }
+
+  Electorate basis() {
+    return basis;
   }
 
   // ---- validity
@@ -306,6 +316,7 @@ final class Hold {
     ExtendRound round =
         new ExtendRound(
             context,
+            context.admission.electorate(),
             context.nodeTimeoutNanos(ttlNanos),
             this,
             TimeUnit.NANOSECONDS.toMillis(ttlNanos),
@@ -318,7 +329,7 @@ final class Hold {
   }
 
   void onExtensionDecided(ExtendRound round, Tally tally, Extension extension) {
-    if (tally.faults() > 0 && round.mustLookAgain()) {
+    if (tally.anyFault() && round.mustLookAgain()) {
       CompletableFuture<Void> review = context.admission.review();
       if (!tally.won() && !extension.again() && round.definiteLoss() == null && isValid()) {
         review.thenRun(() -> sendExtension(extension.ttlNanos(), true, extension.result()));
@@ -340,6 +351,19 @@ final class Hold {
       return;
     }
     onLateDenial(round);
+    if (tally.ofPresentSet().won() && !extension.again() && isValid()) {
+      // Nodes that are to come lack the entry: a majority of the present ones says that it stands.
+      CompletableFuture<Void> repaired = round.repairMissing();
+      Scheduler.Timer timer =
+          context.scheduler.schedule(
+              () -> repaired.complete(null), context.nodeTimeoutNanos(extension.ttlNanos()));
+      repaired.thenRun(
+          () -> {
+            timer.cancel();
+            sendExtension(extension.ttlNanos(), true, extension.result());
+          });
+      return;
+    }
     if (isValid()) {
       List<NodeAnswer> answers = Answers.of(round.nodes(), round.repliesInTime());
       context.events.emit(
@@ -372,6 +396,7 @@ final class Hold {
       ValidityWindow moved =
           context.window(extension.startNanos(), extension.wallStartMicros(), keptNanos);
       window = limit == null ? moved : moved.upTo(limit);
+      basis = round.electorate();
     }
     return isValid();
   }
@@ -410,6 +435,7 @@ final class Hold {
       ReleaseRound round =
           new ReleaseRound(
               context.nodes,
+              basis,
               timeoutNanos,
               entryRelease,
               (decided, ended) -> onReleased(ended, decided.watchers(), outcome),

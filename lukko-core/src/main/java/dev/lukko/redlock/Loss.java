@@ -7,6 +7,7 @@ import dev.lukko.LockNotAcquiredException.Attempt;
 import dev.lukko.NodeAnswer;
 import dev.lukko.QuorumUnavailableException;
 import dev.lukko.ValidityExhaustedException;
+import dev.lukko.redlock.Round.Vote;
 import dev.lukko.spi.ConfirmReply;
 import dev.lukko.spi.Failed;
 import dev.lukko.spi.GrantReply;
@@ -39,7 +40,7 @@ record Loss(
     List<@Nullable GrantReply> replies = round.repliesInTime();
     List<NodeAnswer> answers = Answers.of(round.nodes(), replies);
     if (tally.unreachable()) {
-      return noQuorum(answers, tally.quorum(), isOutOfReach(replies, tally));
+      return noQuorum(answers, tally.quorum(), isOutOfReach(replies, round.electorate()));
     }
     List<Refused> refusals = round.refusals();
     Optional<Holder> holder = refusals.stream().map(Refused::holder).findFirst();
@@ -58,7 +59,7 @@ record Loss(
     return tally.unreachable()
         ? new Loss(
             true,
-            isOutOfReach(replies, tally),
+            isOutOfReach(replies, round.electorate()),
             List.of(),
             answers,
             attempt ->
@@ -93,15 +94,16 @@ record Loss(
   }
 
   /** A node that was silent, or had no connection for a moment, may answer the next question. */
-  private static boolean isOutOfReach(List<? extends @Nullable Object> replies, Tally tally) {
-    long refusing =
-        replies.stream()
-            .filter(
-                reply ->
-                    reply instanceof NotVoting
-                        || (reply instanceof Failed failed && !failed.isPassing()))
-            .count();
-    return refusing > tally.nodes() - tally.quorum();
+  private static boolean isOutOfReach(
+      List<? extends @Nullable Object> replies, Electorate electorate) {
+    return electorate
+        .tally(
+            node ->
+                replies.get(node) instanceof NotVoting
+                        || (replies.get(node) instanceof Failed failed && !failed.isPassing())
+                    ? Vote.FAULT
+                    : Vote.YES)
+        .unreachable();
   }
 
   /** Who holds the lock, if a node told. */

@@ -76,6 +76,19 @@ final class NodeStates {
                 overlap.describe()));
   }
 
+  /** The fleet has other nodes than the client lists. */
+  void differs(FleetPlan.Difference difference) {
+    events.emit(
+        () ->
+            new LockEvent.NodesDiffer(
+                difference.own().fleet(),
+                difference.own().size(),
+                difference.nodes(),
+                difference.lacking(),
+                difference.surplus(),
+                difference.describe()));
+  }
+
   void saw(LockNode node, NodeStatus status) {
     boolean votes = status.state() == NodeStatus.State.VOTING;
     record(node.name(), votes ? NONE : status.state().name(), status.describe());

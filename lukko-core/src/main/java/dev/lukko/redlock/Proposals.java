@@ -33,9 +33,14 @@ final class Proposals {
     this.ticker = ticker;
   }
 
-  synchronized long next(List<String> resources) {
+  /**
+   * The number for the next grant.
+   *
+   * @param floor what it must lie above in any case
+   */
+  synchronized long next(List<String> resources, long floor) {
     long wallMicros = ticker.wallMicros();
-    long proposal = wallMicros < Plausible.FAR ? Math.max(1, wallMicros) : 1;
+    long proposal = Math.max(floor + 1, wallMicros < Plausible.FAR ? wallMicros : 1);
     for (String resource : resources) {
       Long seen = highestSeen.get(resource);
       if (seen != null) {

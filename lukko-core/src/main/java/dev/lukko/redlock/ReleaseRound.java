@@ -22,12 +22,13 @@ final class ReleaseRound extends Round<ReleaseReply> {
 
   ReleaseRound(
       List<LockNode> nodes,
+      Electorate electorate,
       long timeoutNanos,
       EntryRelease release,
       BiConsumer<ReleaseRound, ReleaseOutcome> onOutcome,
       Consumer<Throwable> onMistake,
       @Nullable Patience patience) {
-    super(nodes, timeoutNanos, patience);
+    super(nodes, electorate, timeoutNanos, patience);
     this.release = release;
     this.onOutcome = onOutcome;
     this.onMistake = onMistake;

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 abstract class Round<R> {
   private final List<LockNode> nodes;
+  private final Electorate electorate;
   private final List<@Nullable R> replies;
   private final long timeoutNanos;
   private final @Nullable Patience patience;
@@ -28,17 +29,20 @@ abstract class Round<R> {
   private boolean @Nullable [] tardy;
   private Scheduler.@Nullable Timer timer;
 
-  Round(List<LockNode> nodes, long timeoutNanos) {
-    this(nodes, timeoutNanos, null);
+  Round(List<LockNode> nodes, Electorate electorate, long timeoutNanos) {
+    this(nodes, electorate, timeoutNanos, null);
   }
 
   /**
    * A round.
    *
+   * @param electorate whose votes decide it
    * @param patience that of the calling thread, or null if no node may use it
    */
-  Round(List<LockNode> nodes, long timeoutNanos, @Nullable Patience patience) {
+  Round(
+      List<LockNode> nodes, Electorate electorate, long timeoutNanos, @Nullable Patience patience) {
     this.nodes = nodes;
+    this.electorate = electorate;
     this.timeoutNanos = timeoutNanos;
     this.patience = patience;
     this.replies = new ArrayList<>(nodes.size());
@@ -210,7 +214,7 @@ abstract class Round<R> {
 
   private @Nullable Tally decideIfPossible() {
     Tally tally = tally();
-    if (!tally.decided()) {
+    if (!isDecided(tally)) {
       return null;
     }
     decided = true;
@@ -222,21 +226,22 @@ abstract class Round<R> {
 
   /** The votes that are in by now; at the timeout, the silent nodes are failed ones. */
   final synchronized Tally tally() {
-    int yes = 0;
-    int no = 0;
-    int faults = 0;
+    return tallyOf(electorate);
+  }
+
+  /** The same, as another electorate would count them. */
+  final synchronized Tally tallyOf(Electorate counting) {
     boolean followed = isFarAtQuorum();
-    for (R reply : replies) {
-      Vote vote = reply != null ? voteOf(reply, followed) : timedOut ? Vote.FAULT : null;
-      if (vote == Vote.YES) {
-        yes++;
-      } else if (vote == Vote.NO) {
-        no++;
-      } else if (vote == Vote.FAULT) {
-        faults++;
-      }
-    }
-    return new Tally(nodes.size(), yes, no, faults);
+    return counting.tally(
+        node -> {
+          R reply = replies.get(node);
+          return reply != null ? voteOf(reply, followed) : timedOut ? Vote.FAULT : null;
+        });
+  }
+
+  /** Whether the votes that are in decide the round. */
+  boolean isDecided(Tally tally) {
+    return tally.decided();
   }
 
   /** A reply that is far stays open for as long as the silent nodes may say the like. */
@@ -244,21 +249,19 @@ abstract class Round<R> {
     if (followed || !isFar(reply)) {
       return voteOf(reply);
     }
-    return countFar(!timedOut) >= Tally.quorumOf(nodes.size()) ? null : Vote.FAULT;
+    return isFarAtQuorum(!timedOut) ? null : Vote.FAULT;
   }
 
   private boolean isFarAtQuorum() {
-    return countFar(false) >= Tally.quorumOf(nodes.size());
+    return isFarAtQuorum(false);
   }
 
-  private int countFar(boolean silentToo) {
-    int far = 0;
-    for (R reply : replies) {
-      if (reply == null ? silentToo : isFar(reply)) {
-        far++;
-      }
-    }
-    return far;
+  private boolean isFarAtQuorum(boolean silentToo) {
+    return electorate.isMajority(
+        node -> {
+          R reply = replies.get(node);
+          return reply == null ? silentToo : isFar(reply);
+        });
   }
 
   private R judged(R reply, boolean followed) {
@@ -299,6 +302,11 @@ abstract class Round<R> {
 
   final List<LockNode> nodes() {
     return nodes;
+  }
+
+  /** Whose votes decide it. */
+  final Electorate electorate() {
+    return electorate;
   }
 
   /** How a reply counts. */

@@ -1,7 +1,5 @@
 package dev.lukko.redlock;
 
-import java.util.List;
-
 /**
  * The fencing token, from the counters of a quorum of grants. Pure.
  *
@@ -16,19 +14,18 @@ import java.util.List;
  */
 record TokenSettlement(boolean settled, long number) {
 
-  /** Judges the counters of the grants that are in, at least a quorum of them. */
-  static TokenSettlement of(List<Long> counters, int quorum) {
-    long highest = 0;
-    int atHighest = 0;
+  /**
+   * Judges the counters of the grants that are in, at least a quorum of them.
+   *
+   * @param counters by node; zero where there is none
+   * @param electorate of which nodes the grants are
+   */
+  static TokenSettlement of(long[] counters, Electorate electorate) {
+    long max = 0;
     for (long counter : counters) {
-      if (counter > highest) {
-        highest = counter;
-        atHighest = 0;
-      }
-      if (counter == highest) {
-        atHighest++;
-      }
+      max = Math.max(max, counter);
     }
-    return new TokenSettlement(atHighest >= quorum, highest);
+    long highest = max;
+    return new TokenSettlement(electorate.isMajority(node -> counters[node] == highest), highest);
   }
 }

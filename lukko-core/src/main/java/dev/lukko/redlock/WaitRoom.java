@@ -10,6 +10,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,18 +32,26 @@ import org.jspecify.annotations.Nullable;
  */
 final class WaitRoom {
   private final List<LockNode> nodes;
-  private final int watchable;
+  private final BitSet watchable = new BitSet();
+  private final Supplier<Electorate> electorate;
   private final Map<Key, Line> lines = new HashMap<>();
 
-  WaitRoom(List<LockNode> nodes) {
+  /**
+   * A room without waiters.
+   *
+   * @param electorate tells whose hints count
+   */
+  WaitRoom(List<LockNode> nodes, Supplier<Electorate> electorate) {
     this.nodes = nodes;
-    this.watchable =
-        (int) nodes.stream().filter(node -> node.capabilities().contains(Capability.WATCH)).count();
+    this.electorate = electorate;
+    for (int i = 0; i < nodes.size(); i++) {
+      watchable.set(i, nodes.get(i).capabilities().contains(Capability.WATCH));
+    }
   }
 
   /** Whether a quorum of the nodes gives hints, so that a waiter need not poll often. */
   boolean isWatched() {
-    return watchable >= Tally.quorumOf(nodes.size());
+    return electorate.get().isMajority(watchable::get);
   }
 
   /** Takes a place behind other waiters of its line, if there are any. */
@@ -201,7 +210,7 @@ final class WaitRoom {
     AcquireLoop first = null;
     synchronized (this) {
       line.hinted.set(node);
-      if (line.hinted.cardinality() >= Tally.quorumOf(nodes.size())) {
+      if (electorate.get().isMajority(line.hinted::get)) {
         line.hinted.clear();
         first = line.first();
       }

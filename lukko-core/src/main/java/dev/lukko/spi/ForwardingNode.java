@@ -91,6 +91,11 @@ public abstract class ForwardingNode implements LockNode {
   }
 
   @Override
+  public CompletionStage<Long> highestCounter() {
+    return node.highestCounter();
+  }
+
+  @Override
   public CompletionStage<Inspection> inspect(String resource) {
     return node.inspect(resource);
   }

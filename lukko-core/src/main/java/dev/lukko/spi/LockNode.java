@@ -61,6 +61,10 @@ public interface LockNode extends AutoCloseable {
    * <p>For a shared entry: if the number is not below the one that its grant got here, which stays
    * as it is. The counters are raised to at least the number, and those that are raised are marked
    * as given to a reader.
+   *
+   * <p>A number is settled in the epoch of the fleet in which it was granted: as an extension, a
+   * confirmation that was sent with another record than the node's is answered with {@link
+   * NotVoting} and changes nothing.
    */
   CompletionStage<ConfirmReply> confirm(LockEntry entry, long counter);
 
@@ -74,7 +78,8 @@ public interface LockNode extends AutoCloseable {
    * Extends as {@link #extend} does, and creates what is missing; raises every counter to at least
    * {@code counter}. Changes nothing if another owner is in the way, or once the store's clock has
    * passed {@code lastMillis}: a repair that was stuck on its way must not put back what its owner
-   * has released meanwhile.
+   * has released meanwhile. As an extension, one that was sent with another record than the node's
+   * is answered with {@link NotVoting} and changes nothing.
    *
    * @param lastMillis the last moment at which it may be done, by the clock that {@link
    *     ExtendReply.Missing#atMillis} tells
@@ -142,6 +147,16 @@ public interface LockNode extends AutoCloseable {
    */
   default CompletionStage<NodeStatus> admit(NodeStatus seen, FleetChange change) {
     return status();
+  }
+
+  /**
+   * A number that is not below any counter which the node had when it was asked. Asked of nodes
+   * when the set of a fleet changes, so that numbers go on above it; may take long where there are
+   * many counters. By default it fails, and the node's fleet cannot change its set.
+   */
+  default CompletionStage<Long> highestCounter() {
+    return CompletableFuture.failedFuture(
+        new UnsupportedOperationException("node " + name() + " does not tell its highest counter"));
   }
 
   /** What the node has stored for a resource; fails exceptionally if the node cannot be reached. */

@@ -138,9 +138,10 @@ class ArithmeticPropertiesTest {
 
   @Property
   void tokenIsTheHighestCounterAndSettledIfAQuorumSaidThatOne(
-      @ForAll @Size(min = 1, max = 9) List<@LongRange(min = 1, max = 5) Long> counters,
-      @ForAll @IntRange(min = 1, max = 9) int quorum) {
-    TokenSettlement settlement = TokenSettlement.of(counters, quorum);
+      @ForAll @Size(min = 1, max = 9) List<@LongRange(min = 1, max = 5) Long> counters) {
+    int quorum = Tally.quorumOf(counters.size());
+    long[] byNode = counters.stream().mapToLong(Long::longValue).toArray();
+    TokenSettlement settlement = TokenSettlement.of(byNode, Electorate.ofUnknown(counters.size()));
 
     long highest = counters.stream().mapToLong(Long::longValue).max().orElseThrow();
     long same = counters.stream().filter(counter -> counter == highest).count();

@@ -3,9 +3,11 @@ package dev.lukko.redlock;
 import dev.lukko.spi.FleetChange;
 import dev.lukko.spi.FleetMemory;
 import dev.lukko.spi.FleetRecord;
+import dev.lukko.spi.NodeSet;
 import dev.lukko.spi.NodeStatus;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -82,6 +84,7 @@ final class FleetBed {
     private final @Nullable String fleet;
     private final boolean strict;
     List<Seat> seats = new ArrayList<>();
+    Electorate electorate;
     List<NodeStatus> looked = List.of();
     String key = "";
     final List<String> notes = new ArrayList<>();
@@ -93,6 +96,7 @@ final class FleetBed {
       for (int i = 0; i < servers.length; i++) {
         seats.add(Seat.unknown(NodeStatus.unreachable("")));
       }
+      electorate = Electorate.ofUnknown(servers.length);
     }
 
     private FleetPlan.Client client() {
@@ -121,6 +125,7 @@ final class FleetBed {
       looked = seen;
       FleetPlan plan = FleetPlan.of(client(), looked, seats, key);
       seats = plan.seats();
+      electorate = plan.electorate();
       FleetRecord record = plan.fleet();
       key = record == null ? key : record.key();
       if (!plan.note().isEmpty()) {
@@ -162,6 +167,16 @@ final class FleetBed {
       }
       return votes;
     }
+
+    /** Whether it would get a lock that nobody holds. */
+    boolean wins() {
+      return electorate.isMajority(
+          i -> {
+            String seen = seats.get(i).seen();
+            Server server = addresses.get(i);
+            return seen != null && server != null && server.votesFor(seen);
+          });
+    }
   }
 
   Server server(String name) {
@@ -181,29 +196,35 @@ final class FleetBed {
   }
 
   /**
-   * The sets of members of each fleet by which a majority votes just now; there must not be two of
-   * one fleet.
+   * The epochs of each fleet by which a majority votes just now, while a set changes one of both;
+   * there must not be two of one fleet.
    */
   Map<String, List<String>> majorities(List<Server> servers) {
-    Map<String, Integer> votes = new HashMap<>();
+    Map<FleetRecord, Set<String>> votes = new HashMap<>();
     for (Server server : servers) {
       for (String text : server.directory.values()) {
         FleetRecord record = FleetRecord.parse(text).orElseThrow();
-        if (server.votesFor(record.seen()) && record.members().contains(record.self())) {
-          votes.merge(record.ofAll(), 1, Integer::sum);
+        if (server.votesFor(record.seen())) {
+          votes
+              .computeIfAbsent(
+                  record.of("000000000000", "000000000000", 0, FleetRecord.VOTING),
+                  key -> new HashSet<>())
+              .add(record.self());
         }
       }
     }
     Map<String, List<String>> majorities = new HashMap<>();
     votes.forEach(
-        (variant, count) -> {
-          String[] words = variant.split(" ", 3);
-          if (count >= Tally.quorumOf(Integer.parseInt(words[1]))) {
-            majorities
-                .computeIfAbsent(words[0] + " " + words[1], key -> new ArrayList<>())
-                .add(words[2]);
+        (record, ids) -> {
+          NodeSet next = record.next();
+          if (isMajority(ids, record.set()) && (next == null || isMajority(ids, next))) {
+            majorities.computeIfAbsent(record.key(), key -> new ArrayList<>()).add(record.ofAll());
           }
         });
     return majorities;
+  }
+
+  private static boolean isMajority(Set<String> ids, NodeSet set) {
+    return ids.stream().filter(set::contains).count() >= Tally.quorumOf(set.size());
   }
 }

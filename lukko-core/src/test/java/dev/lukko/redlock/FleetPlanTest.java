@@ -278,20 +278,51 @@ class FleetPlanTest {
   }
 
   @Test
-  void differentNodeSetsAreTwoFleetsAndEachIsTold() {
+  void whoListsMoreNodesFollowsTheFleetOfMostOfThemAndIsToldSo() {
     User three = bed.user(a, b, c);
     three.settle();
     User five = bed.user(a, b, c, d, e);
     FleetPlan plan = five.settle();
-    assertThat(plan.overlaps()).hasSize(3);
-    assertThat(plan.overlaps().get(0).describe())
-        .contains("address-0")
-        .contains("of 3 nodes")
-        .contains("of 5 nodes")
-        .contains("do not exclude each other");
-    assertThat(three.look().overlaps()).hasSize(3);
-    FleetPlan one = bed.user(a).settle();
-    assertThat(one.overlaps().get(0).describe()).contains("list all 3 nodes");
+    assertThat(five.key).isEqualTo(three.key);
+    assertThat(five.votes()).as("d and e have none").isEqualTo(3);
+    assertThat(plan.overlaps()).isEmpty();
+    FleetPlan.Difference difference = Objects.requireNonNull(plan.difference());
+    assertThat(difference.surplus()).containsExactly("address-3", "address-4");
+    assertThat(difference.describe()).contains("lists 5 nodes").contains("of 3 nodes");
+    five.addresses.set(0, null);
+    five.addresses.set(1, null);
+    five.settle();
+    assertThat(five.wins()).as("by c, d and e").isFalse();
+    assertThat(three.look().difference()).isNull();
+  }
+
+  @Test
+  void whoListsFewerNodesFollowsTheFleetOfWhichTheyAreAMajority() {
+    bed.user(a, b, c, d, e).settle();
+    User three = bed.user(a, b, c);
+    FleetPlan plan = three.settle();
+    assertThat(three.wins()).isTrue();
+    assertThat(Objects.requireNonNull(plan.difference()).lacking()).hasSize(2);
+    User two = bed.user(a, b);
+    assertThat(two.settle().overlaps()).as("another fleet").hasSize(2);
+    FleetPlan one = bed.user(c).settle();
+    assertThat(one.overlaps().get(0).describe()).contains("list all 5 nodes");
+  }
+
+  @Test
+  void whoListsMoreNodesGivesNobodysPlaceAway() {
+    User three = bed.user(a, b, c);
+    three.settle();
+    User five = bed.user(a, b, c, d, e);
+    five.addresses.set(2, null);
+    five.settle();
+    assertThat(recordAt(a, three).epoch()).isZero();
+    assertThat(five.votes()).isEqualTo(2);
+    a.restartEmpty();
+    five.settle();
+    assertThat(five.votes()).as("one that forgot does not vote at once").isEqualTo(1);
+    bed.nowMillis += FleetBed.QUARANTINE;
+    assertThat(five.wins()).isFalse();
   }
 
   @Test

@@ -73,7 +73,7 @@ class RoundTest {
     final List<String> lateOnes = new ArrayList<>();
 
     Question() {
-      super(nodes, 50_000_000);
+      super(nodes, Electorate.ofUnknown(3), 50_000_000);
     }
 
     @Override

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.condition.EnabledForJreRange;
  */
 @Param(name = "waiter", gen = IntGen.class, conf = "0:2")
 public class WaitRoomLincheckTest {
-  private final WaitRoom room = new WaitRoom(List.of());
+  private final WaitRoom room = new WaitRoom(List.of(), () -> Electorate.ofUnknown(0));
   private final List<AcquireLoop> waiters =
       IntStream.range(0, 3).mapToObj(number -> waiter()).toList();
 

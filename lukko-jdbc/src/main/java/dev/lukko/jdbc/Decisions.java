@@ -4,8 +4,10 @@ import dev.lukko.Holder;
 import dev.lukko.spi.ConfirmReply;
 import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.Failed;
+import dev.lukko.spi.FleetRecord;
 import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantRequest;
+import dev.lukko.spi.LockEntry;
 import java.sql.SQLException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -37,8 +39,11 @@ final class Decisions {
   }
 
   /** The number that all resources get with a grant. */
-  static long nextCounter(List<Slot> slots, boolean shared, long proposal) {
-    return shared && isJoinable(slots) ? highest(slots) : Math.max(proposal, highest(slots) + 1);
+  static long nextCounter(List<Slot> slots, LockEntry entry, long proposal) {
+    long highest = highest(slots);
+    boolean joins =
+        entry.shared() && highest > FleetRecord.floorOf(entry.seen()) && isJoinable(slots);
+    return joins ? highest : Math.max(proposal, highest + 1);
   }
 
   /** Whether a reader may have the highest counter's number, as other readers have. */

@@ -52,6 +52,12 @@ final class Inspections {
     return new Inspection(holders, counter, fingerprints);
   }
 
+  /** The highest counter of all resources; zero if there is none. */
+  static long highestCounter(Session session) throws SQLException {
+    return DialectTraits.number(
+        session.connection(), "SELECT COALESCE(MAX(counter), 0) FROM lukko_lock");
+  }
+
   /**
    * Whether the database may vote, and its records. Its identity was drawn when the tables were
    * created: two addresses that lead to the same tables have the same one, and so has a replica.

@@ -325,12 +325,21 @@ public final class JdbcNode implements LockNode {
   }
 
   @Override
+  public CompletionStage<Long> highestCounter() {
+    return question("highest counter", Inspections::highestCounter);
+  }
+
+  @Override
   public CompletionStage<Inspection> inspect(String resource) {
-    Request<Inspection> request =
+    return question("inspect", session -> Inspections.read(session, resource));
+  }
+
+  private <T> CompletionStage<T> question(String what, Request.Work<T> work) {
+    Request<T> request =
         new Request<>(
-            "inspect",
+            what,
             null,
-            session -> Inspections.read(session, resource),
+            work,
             fault -> {
               throw new CompletionException(
                   new SQLException(name() + ": " + fault.detail(), fault.cause()));

@@ -46,7 +46,7 @@ final class LockedVerbs implements Verbs {
           if (reply != null) {
             return reply;
           }
-          long counter = Decisions.nextCounter(slots, entry.shared(), request.proposal());
+          long counter = Decisions.nextCounter(slots, entry, request.proposal());
           Values values = Verbs.values(entry, request.ttlMillis(), counter);
           if (entry.shared()) {
             run(session, Statements.SHARED_DELETE, values);

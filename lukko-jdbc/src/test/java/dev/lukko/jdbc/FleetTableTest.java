@@ -77,7 +77,8 @@ class FleetTableTest {
   }
 
   private static FleetChange raise(FleetRecord record) {
-    return FleetChange.of(record.next(record.members()), FleetChange.AS_WRITTEN);
+    return FleetChange.of(
+        record.in(record.epoch() + 1, record.set(), null, record.floor()), FleetChange.AS_WRITTEN);
   }
 
   private static GrantReply grant(JdbcNode node, LockEntry entry) {
@@ -96,7 +97,7 @@ class FleetTableTest {
     JdbcNode node = node(database);
     FleetRecord record = found(node, 0);
     String now = record.seen();
-    String later = record.next(record.members()).seen();
+    String later = record.in(record.epoch() + 1, record.set(), null, record.floor()).seen();
     for (LockEntry entry :
         List.of(entry("a", "r"), entry("b", "s", "t"), reader("c", "u"), reader("d", "v", "w"))) {
       assertChanged(grant(node, entry.seen(later)));
@@ -244,7 +245,7 @@ class FleetTableTest {
     TestDatabase database = Databases.of(dialect);
     JdbcNode node = node(database);
     FleetRecord record = found(node, 0);
-    FleetRecord next = record.next(record.members());
+    FleetRecord next = record.in(record.epoch() + 1, record.set(), null, record.floor());
     assertThat(grant(node, entry("held", "h").seen(record.seen()))).isEqualTo(new Granted(1));
     database.createRow("r");
     try (Connection changer = transaction(database);

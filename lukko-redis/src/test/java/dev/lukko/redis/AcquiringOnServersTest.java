@@ -193,7 +193,9 @@ class AcquiringOnServersTest {
       twin.cut();
       String[] urls = {servers.server(1).url(), twin.url("redis"), servers.proxy(2).url("redis")};
       servers.proxy(2).cut();
-      try (Redlock client = Redlock.builder().nodes(RedisNode.connectAll(urls)).build()) {
+      // Other tests use these servers in a fleet of five, of which the twin might be one.
+      try (Redlock client =
+          Redlock.builder().nodes(RedisNode.connectAll(urls)).fleet("twins").build()) {
         twin.heal();
         LockRequest patient =
             LockRequest.builder(R)

@@ -168,6 +168,13 @@ public final class FaultyNode extends ForwardingNode {
   }
 
   @Override
+  public CompletionStage<Long> highestCounter() {
+    return isDown()
+        ? CompletableFuture.failedFuture(new LockException(down().detail()))
+        : pass(super::highestCounter, 0L);
+  }
+
+  @Override
   public CompletionStage<Inspection> inspect(String resource) {
     return isDown()
         ? CompletableFuture.failedFuture(new LockException(down().detail()))

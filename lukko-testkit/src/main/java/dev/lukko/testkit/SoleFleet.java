@@ -82,6 +82,20 @@ public final class SoleFleet {
     return FleetChange.of(record, known ? FleetChange.AS_WRITTEN : quarantineMillis);
   }
 
+  /** Begins the next epoch of this fleet at the node, in which numbers lie above a floor. */
+  public static void raise(LockNode node, long floor) {
+    NodeStatus seen = answer(node.status());
+    FleetMemory memory = seen.memory();
+    if (memory == null) {
+      throw new IllegalArgumentException("node " + node.name() + " keeps no records");
+    }
+    FleetRecord record = memory.record(KEY).orElseThrow();
+    FleetChange change =
+        FleetChange.of(
+            record.in(record.epoch() + 1, record.set(), null, floor), FleetChange.AS_WRITTEN);
+    remembered(node, answer(node.admit(seen, change)));
+  }
+
   /** What the node tells of itself in this fleet. */
   public static NodeStatus status(LockNode node) {
     return remembered(node, answer(node.status()));

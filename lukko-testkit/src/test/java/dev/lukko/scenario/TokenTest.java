@@ -144,7 +144,8 @@ class TokenTest {
       rig.main().nodes().forEach(node -> node.releaseHeld());
       assertThat(call.isWaiting()).isTrue();
       rig.main().heal();
-      assertThat(call.outcome()).isEqualTo(Outcome.BUSY);
+      assertThat(call.outcome()).as("another round, of the new fleet").isEqualTo(Outcome.GRANTED);
+      assertThat(call.finish()).isEmpty();
       assertThat(rig.held()).isEmpty();
     }
 

@@ -74,7 +74,14 @@ public record Diagnosis(List<NodeReport> nodes, List<Finding> findings, String l
     FleetMemory memory = report.status().memory();
     List<Finding> findings = new ArrayList<>();
     for (FleetRecord record : memory == null ? List.<FleetRecord>of() : memory.records()) {
-      if (record.size() != size) {
+      if (record.isJoint()) {
+        findings.add(
+            Finding.warning(
+                "is in the middle of a change of the nodes of " + record.describe(),
+                "every lock needs a majority of the former nodes and of the next ones",
+                "if nobody is changing it now, run lukko fleet change again with the nodes with"
+                    + " which it was begun"));
+      } else if (record.size() != size && record.isMember()) {
         findings.add(
             Finding.warning(
                 "serves "

@@ -29,6 +29,11 @@ public enum RedisKeyFormat {
     }
 
     @Override
+    public String counterPattern() {
+      return "lukko:{*}:token";
+    }
+
+    @Override
     public String records() {
       return "lukko:\u0001fleets";
     }
@@ -53,6 +58,11 @@ public enum RedisKeyFormat {
     }
 
     @Override
+    public String counterPattern() {
+      return "lukko\u0001:token:*";
+    }
+
+    @Override
     public String records() {
       return "lukko\u0001:fleets";
     }
@@ -66,6 +76,9 @@ public enum RedisKeyFormat {
 
   /** The key of the records of the server's fleets, which are apart for each format. */
   public abstract String records();
+
+  /** What the keys of all counters match, and nothing else of Lukko's does. */
+  public abstract String counterPattern();
 
   public String line(String resource) {
     return beside(resource, "line");

@@ -44,8 +44,12 @@ final class Replies {
         : new GrantReply.Refused(number(reply, 1), holder(reply, keys));
   }
 
-  static ConfirmReply confirm(List<Object> reply) {
+  /** A confirmation's reply; see {@link #grant}. */
+  static ConfirmReply confirm(List<Object> reply, BiFunction<String, Long, NodeStatus> statusOf) {
     long code = number(reply, 0);
+    if (code == NOT_VOTING) {
+      return new NotVoting(statusOf.apply(text(reply, 1), number(reply, 2)));
+    }
     if (code == YES) {
       return new ConfirmReply.Confirmed();
     }
@@ -72,6 +76,17 @@ final class Replies {
     return code >= YES
         ? new ReleaseReply.Released(Math.toIntExact(code - YES))
         : new ReleaseReply.NotHeld();
+  }
+
+  /** Where a look through the counters goes on, and the highest that was found so far. */
+  record Page(String next, long highest) {
+    static Page of(List<Object> reply, long before) {
+      return new Page(text(reply, 0), Math.max(before, Long.parseLong(text(reply, 1))));
+    }
+
+    boolean isLast() {
+      return next.equals("0");
+    }
   }
 
   static Inspection inspection(List<Object> reply, String key) {

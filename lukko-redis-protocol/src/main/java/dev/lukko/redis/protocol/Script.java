@@ -15,13 +15,14 @@ import java.util.Locale;
  */
 public enum Script {
   GRANT("fleet.lua", "line.lua"),
-  CONFIRM,
+  CONFIRM("fleet.lua"),
   EXTEND("fleet.lua"),
-  REPAIR,
+  REPAIR("fleet.lua"),
   RELEASE,
   INSPECT,
   LEAVE,
-  ADMIT;
+  ADMIT,
+  HIGHEST;
 
   private final String text;
   private final String digest;

@@ -48,6 +48,9 @@ public final class ScriptedNode implements LockNode {
   /** Stands in a grant for a record that nobody has seen; no server has it. */
   private static final String NOTHING_SEEN = "-";
 
+  /** So many keys are looked at in one step of the server: well below a millisecond. */
+  private static final int KEYS_PER_PAGE = 500;
+
   private static final long CLOSE_MILLIS = 3_000;
   private static final long MAX_TTL_MILLIS = Duration.ofDays(36_500).toMillis();
 
@@ -178,8 +181,8 @@ public final class ScriptedNode implements LockNode {
   @Override
   public CompletionStage<ConfirmReply> confirm(LockEntry entry, long counter) {
     ScriptCall call =
-        call(Script.CONFIRM, entry, Long.toString(counter), Long.toString(retentionMillis));
-    return reply(link.send(call), Replies::confirm, fault -> fault);
+        recordCall(Script.CONFIRM, entry, Long.toString(counter), Long.toString(retentionMillis));
+    return reply(link.send(call), list -> Replies.confirm(list, statusOf(entry)), fault -> fault);
   }
 
   @Override
@@ -203,17 +206,7 @@ public final class ScriptedNode implements LockNode {
               "", // for the record
               FleetRecord.keyOf(seen));
     } else {
-      List<String> arguments = arguments(entry);
-      arguments.addAll(List.of(ttl, keep, "")); // the last for the record
-      call =
-          ScriptCall.onRecord(
-              Script.EXTEND,
-              entry.owner(),
-              format.records(),
-              5,
-              run -> seen.isEmpty() ? "" : seen + " " + run,
-              array(keys(entry)),
-              array(arguments));
+      call = recordCall(Script.EXTEND, entry, ttl, keep);
     }
     link.noteTtl(ttlMillis);
     return reply(
@@ -230,7 +223,7 @@ public final class ScriptedNode implements LockNode {
   public CompletionStage<ExtendReply> repair(
       LockEntry entry, long ttlMillis, long counter, long lastMillis) {
     ScriptCall call =
-        call(
+        recordCall(
             Script.REPAIR,
             entry,
             Long.toString(storable(ttlMillis)),
@@ -316,6 +309,33 @@ public final class ScriptedNode implements LockNode {
   }
 
   @Override
+  public CompletionStage<Long> highestCounter() {
+    return highestFrom(new Replies.Page("0", 0));
+  }
+
+  private CompletionStage<Long> highestFrom(Replies.Page before) {
+    ScriptCall call =
+        new ScriptCall(
+            Script.HIGHEST,
+            "",
+            new String[0],
+            "",
+            "",
+            "0",
+            before.next(),
+            format.counterPattern(),
+            Integer.toString(KEYS_PER_PAGE));
+    return link.send(call)
+        .thenCompose(
+            list -> {
+              Replies.Page page = Replies.Page.of(list, before.highest());
+              return page.isLast()
+                  ? CompletableFuture.completedFuture(page.highest())
+                  : highestFrom(page);
+            });
+  }
+
+  @Override
   public CompletionStage<Inspection> inspect(String resource) {
     String[] keys = {format.entry(resource), format.counter(resource)};
     ScriptCall call = new ScriptCall(Script.INSPECT, "", keys, "", "", "1");
@@ -325,6 +345,22 @@ public final class ScriptedNode implements LockNode {
   @Override
   public Watch watch(String resource, Runnable hint) {
     return hints == null ? () -> {} : hints.watch(format.channel(resource), hint);
+  }
+
+  /** A request that is not for the short form, with what was seen of the record at its end. */
+  private ScriptCall recordCall(Script script, LockEntry entry, String... rest) {
+    List<String> arguments = arguments(entry);
+    arguments.addAll(List.of(rest));
+    arguments.add(""); // for the record
+    String seen = entry.seen();
+    return ScriptCall.onRecord(
+        script,
+        entry.owner(),
+        format.records(),
+        arguments.size() - 1,
+        run -> seen.isEmpty() ? "" : seen + " " + run,
+        array(keys(entry)),
+        array(arguments));
   }
 
   private ScriptCall call(Script script, LockEntry entry, String... rest) {

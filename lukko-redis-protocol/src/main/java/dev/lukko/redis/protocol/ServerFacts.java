@@ -38,6 +38,7 @@ record ServerFacts(
       "; as one of several nodes it is quarantined after every restart, as the only one it votes at"
           + " once, unless its clients are strict";
 
+
   /**
    * Reads the reply to INFO.
    *

@@ -2,14 +2,22 @@
 -- owner all counters are its own while it holds; so one that is there already agrees again. For a
 -- reader the number must not be below that of its grant: a writer may have had what lies below.
 --
--- KEYS     entries, counters
--- ARGV     1 owner, 2 mode, 3 n, 4 the number, 5 retention of the counters in ms
+-- KEYS     entries, counters, the records if there are any to check
+-- ARGV     1 owner, 2 mode, 3 n, 4 the number, 5 retention of the counters in ms, 6 what was seen of
+--          the record, or empty
 -- returns  { 1 }          confirmed
 --          { 2, lowest }   the owner's grant got a higher number, nothing changed: the highest
 --                         counter, or a reader's own number
 --          { 0 }          not held, nothing changed
+--          { 3, record, now ms }   another record, nothing changed
 --          an error COUNTER   nothing changed
 
+if ARGV[6] ~= '' then
+  local state, record = standing(KEYS[#KEYS], ARGV[6])
+  if state == 'unmarked' or state == 'changed' then
+    return { 3, record, now }
+  end
+end
 local number, retention = tonumber(ARGV[4]), tonumber(ARGV[5])
 
 local highest, failure = highest_counter()

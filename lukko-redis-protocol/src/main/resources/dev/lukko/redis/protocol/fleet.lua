@@ -1,5 +1,5 @@
 -- A server keeps a record for each fleet that it serves, as fields of one hash:
--- "fleet size" -> "fleet size epoch members self run from why". Whoever asks names what it has seen
+-- "fleet founded" -> "fleet founded epoch members floor self run from why". Whoever asks names what it has seen
 -- of it, which is all but the last two words; from is when the server votes, in milliseconds of its
 -- own clock. Where there is nothing to wait for they are "0 voting", and most grants compare the
 -- record as a whole.
@@ -15,5 +15,11 @@ local function standing(directory, seen)
     return 'changed', text
   end
   return tonumber(from) > now and 'quarantined' or 'voting', text
+end
+
+-- What a number must lie above that is given in the epoch of what was seen: what an earlier set of
+-- nodes may have given.
+local function floor_of(seen)
+  return tonumber(string.match(seen, '^%S+ %S+ %S+ %S+ (%d+) ')) or 0
 end
 

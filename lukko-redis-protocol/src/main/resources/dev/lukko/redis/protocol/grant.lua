@@ -1,5 +1,6 @@
 -- Grants the entry and raises the counters, unless somebody else is in the way. A reader gets the
--- counters' number as it is if a reader was the last to be given it.
+-- counters' number as it is if a reader was the last to be given it, above the floor of the fleet's
+-- epoch; a writer's proposal lies above that already.
 --
 -- KEYS     entries, counters, lines if the request queues, the records if there are any to check
 -- ARGV     1 owner, 2 mode, 3 n, 4 what was seen of the record, or empty, 5 ttl ms, 6 proposal, 7 retention of
@@ -50,7 +51,7 @@ if mine == resources then
   return { 1, stored or highest }
 end
 local counter = proposal > highest and proposal or highest + 1
-if shared and joinable then
+if shared and joinable and highest > floor_of(seen) then
   counter = highest
 end
 if counter > MAX_COUNTER then

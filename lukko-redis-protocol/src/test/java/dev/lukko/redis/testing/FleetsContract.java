@@ -173,30 +173,37 @@ public abstract class FleetsContract {
   }
 
   @Test
-  void differentNodeSetsAreToldToBothAndRefusedInStrictMode() {
-    List<LockEvent.FleetsOverlap> told = new CopyOnWriteArrayList<>();
-    client(url(0), url(1), url(2)).acquire(JOB);
-    UnaryOperator<RedlockBuilder> listening =
-        builder ->
-            builder.listener(
-                event -> {
-                  if (event instanceof LockEvent.FleetsOverlap overlap) {
-                    told.add(overlap);
-                  }
-                });
-    client(listening, url(0), url(1), url(2), url(3), url(4));
-    await().until(() -> told.size() == 3);
-    assertThat(told.get(0).size()).isEqualTo(5);
-    assertThat(told.get(0).otherSize()).isEqualTo(3);
-    told.clear();
-    client(listening, url(0), url(1), url(2));
-    await().until(() -> told.size() == 3);
-    assertThat(told.get(0).otherSize()).isEqualTo(5);
+  void differentNodeSetsExcludeEachOtherAreToldAndRefusedInStrictMode() {
+    List<LockEvent> told = new CopyOnWriteArrayList<>();
+    Redlock three = client(url(0), url(1), url(2));
+    Lease lease = three.acquire(JOB);
+    UnaryOperator<RedlockBuilder> listening = builder -> builder.listener(told::add);
+    Redlock five = client(listening, url(0), url(1), url(2), url(3), url(4));
+    await().until(() -> told.stream().anyMatch(LockEvent.NodesDiffer.class::isInstance));
+    assertThat(told)
+        .filteredOn(LockEvent.NodesDiffer.class::isInstance)
+        .singleElement()
+        .isInstanceOfSatisfying(
+            LockEvent.NodesDiffer.class,
+            differ -> {
+              assertThat(differ.size()).isEqualTo(3);
+              assertThat(differ.nodes()).isEqualTo(5);
+              assertThat(differ.surplus()).hasSize(2);
+              assertThat(differ.lacking()).isEmpty();
+            });
+    assertRefused(five);
+    lease.release();
+    five.acquire(JOB);
+    assertRefused(three);
+    assertThatThrownBy(() -> client(b -> b.strict(true), url(0), url(1), url(2), url(3), url(4)))
+        .isInstanceOf(LockException.class)
+        .hasMessageContaining("refused in strict mode")
+        .hasMessageContaining("lists 5 nodes");
     told.clear();
     client(listening, url(1));
-    await().until(() -> !told.isEmpty());
-    assertThat(told.get(0).detail()).contains("this node alone");
-    assertThatThrownBy(() -> client(b -> b.strict(true), url(2), url(3), url(4)))
+    await().until(() -> told.stream().anyMatch(LockEvent.FleetsOverlap.class::isInstance));
+    assertThat(told).anySatisfy(event -> assertThat(event.toString()).contains("this node alone"));
+    assertThatThrownBy(() -> client(b -> b.strict(true), url(2), url(3)))
         .isInstanceOf(LockException.class)
         .hasMessageContaining("refused in strict mode")
         .hasMessageContaining("do not exclude each other");

@@ -29,7 +29,8 @@ public final class PretendedServer implements AutoCloseable {
           + "role:master\r\ncluster_enabled:0\r\naof_enabled:1\r\n";
 
   /** That of a server which votes in a fleet of its own. */
-  private static final String RECORD = "alone 1 0 5c21b7ed0000 5c21b7ed0000 5c21b7ed0000 0 voting";
+  private static final String RECORD =
+      "alone 1 0 5c21b7ed0000 0 5c21b7ed0000 5c21b7ed0000 0 voting";
 
   private final ServerSocket socket;
   private final Set<Socket> clients = ConcurrentHashMap.newKeySet();

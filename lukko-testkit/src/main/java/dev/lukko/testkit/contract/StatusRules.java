@@ -4,6 +4,9 @@ import static dev.lukko.testkit.contract.Ask.exclusive;
 import static dev.lukko.testkit.contract.Ask.fresh;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lukko.spi.Capability;
+import dev.lukko.spi.ConfirmReply;
+import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.GrantReply.Granted;
 import dev.lukko.spi.Inspection;
 import dev.lukko.spi.LockEntry;
@@ -102,6 +105,43 @@ interface StatusRules extends ContractRules {
     assertThat(seen.awaitsAdmission()).isTrue();
     assertThat(SoleFleet.admit(node(), seen, 0).state()).isEqualTo(State.VOTING);
     assertThat(Ask.grant(node(), next, 1)).isInstanceOf(Granted.class);
+  }
+
+  @Test
+  default void shouldSettleAndRepairInTheEpochOfTheGrantOnly() {
+    require(StoreTrait.FORGETS);
+    LockEntry entry = exclusive(fresh("owner"), fresh("r"));
+    Ask.granted(node(), entry, 500);
+    LockEntry before = SoleFleet.seen(node(), entry);
+    SoleFleet.raise(node(), 0);
+    assertThat(Ask.confirm(node(), before, 501)).isInstanceOf(NotVoting.class);
+    assertThat(Ask.repair(node(), before, 502)).isInstanceOf(NotVoting.class);
+    assertThat(Ask.counter(node(), entry.resources().get(0))).isEqualTo(500);
+    LockEntry now = SoleFleet.seen(node(), entry);
+    assertThat(Ask.confirm(node(), now, 501)).isInstanceOf(ConfirmReply.Confirmed.class);
+    assertThat(Ask.repair(node(), now, 502)).isInstanceOf(ExtendReply.Extended.class);
+  }
+
+  @Test
+  default void shouldGiveNoReaderANumberThatIsNotAboveTheFloor() {
+    require(StoreTrait.FORGETS);
+    require(Capability.SHARED);
+    String resource = fresh("r");
+    Ask.granted(node(), Ask.shared(fresh("one"), resource), 500);
+    assertThat(Ask.granted(node(), Ask.shared(fresh("two"), resource), 501)).isEqualTo(500);
+    SoleFleet.raise(node(), 500);
+    assertThat(Ask.granted(node(), Ask.shared(fresh("three"), resource), 501)).isEqualTo(501);
+    assertThat(Ask.granted(node(), Ask.shared(fresh("four"), resource), 502)).isEqualTo(501);
+  }
+
+  @Test
+  default void shouldTellANumberThatNoCounterIsAbove() {
+    require(StoreTrait.FORGETS);
+    for (int i = 0; i < 3; i++) {
+      Ask.granted(node(), exclusive(fresh("owner"), fresh("r")), 700 - i);
+    }
+    Ask.granted(node(), Ask.shared(fresh("reader"), fresh("r")), 800);
+    assertThat(Ask.answer(node().highestCounter())).isGreaterThanOrEqualTo(800);
   }
 
   @Test

@@ -3,6 +3,7 @@ package dev.lukko.testkit.sim;
 import dev.lukko.Lease;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** What is really so about one owner value: who asked, what the nodes keep, what was granted. */
@@ -76,9 +77,14 @@ final class Acquisition {
     return now - (ttlNanos - ttlNanos / 50) > releaseAnsweredAt[node];
   }
 
-  /** Until when a quorum keeps the entry: nobody may claim more. */
-  long backedUntil(int quorum) {
-    long[] sorted = keptUntil.clone();
+  /** Until when a quorum of one of these sets keeps the entry: nobody may claim more. */
+  long backedUntil(List<Set<Integer>> sets) {
+    return sets.stream().mapToLong(set -> backedUntil(set)).max().orElse(0);
+  }
+
+  private long backedUntil(Set<Integer> set) {
+    long[] sorted = set.stream().mapToLong(node -> keptUntil[node]).toArray();
+    int quorum = sorted.length / 2 + 1;
     Arrays.sort(sorted);
     return sorted[sorted.length - quorum];
   }

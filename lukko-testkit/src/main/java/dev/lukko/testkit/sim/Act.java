@@ -37,6 +37,8 @@ enum Act {
   MOVE,
   /** A client that lists some of the nodes only looks at them, and admits them for itself. */
   NEIGHBOUR,
+  /** The set of the fleet's nodes is changed to some of the nodes; whoever does it may die. */
+  CHANGE,
   /** The node's clock jumps. */
   JUMP_NODE,
   /** The client's wall clock jumps. */

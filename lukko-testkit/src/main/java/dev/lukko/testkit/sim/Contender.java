@@ -266,7 +266,7 @@ final class Contender {
       return;
     }
     boolean certain = outcome.status() == ReleaseOutcome.Status.RELEASED;
-    if (certain && mine.deletions < world.quorum()) {
+    if (certain && mine.deletions < world.leastQuorum()) {
       world.violated(
           Check.OUTCOME, "released, said " + mine.number + ", by " + mine.deletions + " nodes");
     }

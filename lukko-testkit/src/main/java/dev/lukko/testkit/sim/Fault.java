@@ -30,6 +30,7 @@ record Fault(Hook hook, int number, Act act, int nodes, int client, long nanos) 
           FORGET,
           MOVE,
           NEIGHBOUR,
+          CHANGE,
           JUMP_NODE,
           CUT_REQUESTS,
           CUT_REPLIES,

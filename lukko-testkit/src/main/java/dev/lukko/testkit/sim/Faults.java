@@ -95,6 +95,7 @@ final class Faults {
       add(anyHook(), Act.FORGET, dice.chance(60) ? all() : majority(), 0);
     }
     drawOfFleets();
+    drawOfChanges();
     drawOfRepairs();
     return faults;
   }
@@ -179,6 +180,44 @@ final class Faults {
         faults.add(new Fault(Hook.REPAIR_SENT, repair, Act.RESET, 0, 0, late));
       }
     }
+  }
+
+  /**
+   * The set of nodes is changed, once or more often, and whoever changes it may die or have
+   * company: in every fifth history. Not where a majority of the next set may forget.
+   */
+  private void drawOfChanges() {
+    Dice own = new Dice(plan.seed() ^ 0x6368616e676573L); // The rest stays as it was.
+    boolean strange = plan.strict() || plan.weather().losesMajority() || has(Act.NEIGHBOUR);
+    if (nodes < 3 || own.below(5) != 0 || strange) {
+      return;
+    }
+    int at = 1 + own.below((int) (3 * ttl / 1_000));
+    int target = drawTarget(own);
+    boolean forgets = plan.weather() == Weather.FORGETFUL;
+    if (forgets && 2 * Integer.bitCount(target & minority) >= Integer.bitCount(target)) {
+      return;
+    }
+    change(own, at, target);
+    if (own.below(2) == 0) { // the same again, at the same time or later
+      change(own, at + own.below((int) (2 * ttl / 1_000)), target);
+    }
+    if (own.below(4) == 0 && !forgets) {
+      change(own, at + own.below((int) (3 * ttl / 1_000)), drawTarget(own));
+    }
+    if (own.below(3) == 0 && !forgets) { // and back
+      change(own, at + (int) (own.pick(2 * ttl, 3 * ttl) / 1_000), all());
+    }
+  }
+
+  private int drawTarget(Dice own) {
+    int target = all() & ~(1 << own.below(nodes));
+    return nodes == 5 && own.below(2) == 0 ? target & ~(1 << own.below(nodes)) : target;
+  }
+
+  private void change(Dice own, int at, int target) {
+    long dies = own.below(2) == 0 ? 0 : own.pick(plan.tauNanos(), ttl / 2, ttl + ttl / 50, 2 * ttl);
+    faults.add(new Fault(Hook.TIME, at, Act.CHANGE, target, 0, dies));
   }
 
   private void drawSuspension() {

@@ -166,7 +166,10 @@ final class History {
     boolean granted = leases.size() == resources.size();
     if (goesOn() && !granted && !(world.hasMoved() && world.hasTooFewMembers())) {
       world.violated(
-          Check.LIVENESS, String.format("not granted within %.3f ms after healing", bound / 1e6));
+          Check.LIVENESS,
+          String.format("not granted within %.3f ms after healing", bound / 1e6)
+              + "; records: "
+              + world.nodes.stream().map(SimNode::records).toList());
       return;
     }
     if ((plan.seed() & 1) == 0) { // Else the client's end has to do it.
@@ -187,7 +190,7 @@ final class History {
     long back = world.nodes.stream().mapToLong(SimNode::jumpedBackNanos).max().orElse(0);
     long voting = world.nodes.stream().filter(SimNode::isVoting).count();
     long quarantine = 0;
-    if (voting < world.quorum() || world.hasMoved()) {
+    if (voting < world.quorum() || world.hasMoved() || world.sets().size() > 1) {
       for (SimNode node : world.nodes) {
         long left = node.awaitsAdmission() ? plan.maxTtlNanos() : node.quarantineLeftNanos();
         quarantine = Math.max(quarantine, left + left / 100 + 2 * plan.retryDelayNanos());

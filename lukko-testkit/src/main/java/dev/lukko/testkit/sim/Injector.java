@@ -80,6 +80,7 @@ final class Injector {
       case FORGET -> nodes(fault).forEach(SimNode::forget);
       case MOVE -> world.move(client, nodes(fault), nanos);
       case NEIGHBOUR -> world.neighbour(nodes(fault));
+      case CHANGE -> world.change(nodes(fault), nanos);
       case JUMP_NODE -> nodes(fault).forEach(node -> node.jump(nanos));
       case JUMP_WALL -> client.jumpWall(nanos);
       case HOLD_WRITE -> {

@@ -176,7 +176,7 @@ final class Ledger {
           Check.LOSS, "acquisition " + acquisition.number + " was valid after its release");
     }
     long end = now + acquisition.client.clock().toTrueNanos(remaining);
-    long backed = acquisition.backedUntil(world.quorum());
+    long backed = acquisition.backedUntil(world.sets());
     if (end > backed + GRAIN_NANOS && world.plan.ratesKeepBound()) {
       world.violated(
           Check.F5,

@@ -1,6 +1,7 @@
 package dev.lukko.testkit.sim;
 
 import dev.lukko.LockClient;
+import dev.lukko.redlock.MembershipChange;
 import dev.lukko.redlock.Redlock;
 import dev.lukko.redlock.RedlockBuilder;
 import dev.lukko.time.Scheduler;
@@ -61,6 +62,23 @@ final class SimClient implements Ticker, Scheduler {
             .closeNodes(false);
     locks = plan.settings().apply(builder).build();
     links.forEach(SimLink::connected);
+  }
+
+  /** Changes the set of the fleet's nodes, as a client of none of its locks. */
+  void change(List<SimNode> target) {
+    Plan plan = world.plan;
+    links.forEach(SimLink::connected);
+    MembershipChange.builder()
+        .nodes(links)
+        .to(links.stream().filter(link -> target.contains(link.node())).toList())
+        .ticker(this)
+        .scheduler(this)
+        .random(new SeededRandom(Dice.mix(plan.seed() + 31L * (number + 1))))
+        .maxTtl(Duration.ofNanos(plan.maxTtlNanos()))
+        .nodeTimeout(Duration.ofNanos(plan.tauNanos()))
+        .patience(Duration.ofNanos(3 * plan.ttlNanos()))
+        .build()
+        .start();
   }
 
   LockClient locks() {

@@ -202,6 +202,11 @@ final class SimLink implements LockNode {
   }
 
   @Override
+  public CompletionStage<Long> highestCounter() {
+    return connection.send(new Message<>(Verb.OTHER, null, SimNode::highestCounter, lost -> -1L));
+  }
+
+  @Override
   public CompletionStage<Inspection> inspect(String resource) {
     throw new UnsupportedOperationException("no engine inspects");
   }

@@ -188,6 +188,10 @@ final class SimNode {
     return status;
   }
 
+  long highestCounter() {
+    return now(node.highestCounter());
+  }
+
   LockNode.Watch watch(String resource, Runnable hint) {
     return node.watch(resource, hint);
   }

@@ -1,10 +1,12 @@
 package dev.lukko.testkit.sim;
 
+import dev.lukko.LockException;
 import dev.lukko.spi.FleetRecord;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The true time, the one queue of everything that is going to happen, and what takes part. */
@@ -19,6 +21,11 @@ final class World {
   final List<SimNode> nodes = new ArrayList<>();
   final List<SimClient> clients = new ArrayList<>();
   private final List<SimClient> neighbours = new ArrayList<>();
+  private final List<SimClient> changers = new ArrayList<>();
+
+  /** The sets that have decided, or may have. */
+  private final List<Set<Integer>> sets = new ArrayList<>();
+
   private boolean moved;
 
   private final PriorityQueue<Event> queue = new PriorityQueue<>(256);
@@ -201,14 +208,50 @@ final class World {
 
   /** A client of another fleet comes, that is made of some of the nodes. */
   void neighbour(List<SimNode> some) {
-    if (some.isEmpty() || some.size() == nodes.size()) {
+    // When most nodes have forgotten, whoever comes first makes the fleet, of whichever nodes he
+    // lists.
+    if (some.isEmpty() || some.size() == nodes.size() || plan.weather().losesMajority()) {
       return;
     }
     int number = 100 + neighbours.size();
     SimClock clock = new SimClock(this, 0.0, number * 7_000_001L, 0);
     SimClient neighbour = new SimClient(this, number, clock, some);
+    try {
+      neighbour.start();
+    } catch (LockException refused) {
+      log.line(now, "NEIGHBOUR refused: " + refused.getMessage());
+      return;
+    }
     neighbours.add(neighbour);
-    neighbour.start();
+  }
+
+  /**
+   * Somebody changes the set of the fleet's nodes.
+   *
+   * @param diesAfterNanos when he dies, or zero
+   */
+  void change(List<SimNode> target, long diesAfterNanos) {
+    int number = 200 + changers.size();
+    SimClient changer =
+        new SimClient(this, number, new SimClock(this, 0.0, number * 7_000_001L, 0));
+    changers.add(changer);
+    sets.add(Set.copyOf(target.stream().map(SimNode::number).toList()));
+    at(now, changer, () -> changer.change(target));
+    if (diesAfterNanos > 0) {
+      at(now + diesAfterNanos, null, changer::kill);
+    }
+  }
+
+  /** The sets of nodes of which one or two decide: all nodes, and what they were changed to. */
+  List<Set<Integer>> sets() {
+    List<Set<Integer>> all = new ArrayList<>(sets);
+    all.add(Set.copyOf(nodes.stream().map(SimNode::number).toList()));
+    return all;
+  }
+
+  /** How many nodes make a majority at least, whatever the set of nodes is by now. */
+  int leastQuorum() {
+    return sets().stream().mapToInt(set -> set.size() / 2 + 1).min().orElse(quorum());
   }
 
   /** All addresses lead where they should, and the neighbours go. */
@@ -217,6 +260,7 @@ final class World {
       client.links().forEach(link -> link.leadTo(link.node()));
     }
     neighbours.forEach(neighbour -> neighbour.locks().close());
+    changers.forEach(SimClient::kill);
   }
 
   int quorum() {

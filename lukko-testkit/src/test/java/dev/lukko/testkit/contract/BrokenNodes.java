@@ -524,6 +524,37 @@ final class BrokenNodes {
     }
   }
 
+  /** Settles a number though the fleet has moved on since its grant. */
+  static class SettlesInAnyEpoch extends LockNodeContract {
+    @Override
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<ConfirmReply> confirm(LockEntry entry, long number) {
+                  return node().confirm(entry.seen(""), number);
+                }
+              });
+    }
+  }
+
+  /** Puts an entry back though the fleet has moved on. */
+  static class RepairsInAnyEpoch extends LockNodeContract {
+    @Override
+    protected StoreUnderTest openStore() {
+      return new MemoryStore(
+          memory ->
+              new ForwardingNode(memory) {
+                @Override
+                public CompletionStage<ExtendReply> repair(
+                    LockEntry entry, long ttlMillis, long counter, long lastMillis) {
+                  return node().repair(entry.seen(""), ttlMillis, counter, lastMillis);
+                }
+              });
+    }
+  }
+
   /** Serves whoever comes first. */
   static class IgnoresTheLine extends DefectContract {
     @Override

@@ -105,6 +105,18 @@ class BrokenNodesTest {
   }
 
   @Test
+  void settlingInAnotherEpochIsFound() {
+    assertFinds(
+        BrokenNodes.SettlesInAnyEpoch.class, "shouldSettleAndRepairInTheEpochOfTheGrantOnly");
+  }
+
+  @Test
+  void repairInAnotherEpochIsFound() {
+    assertFinds(
+        BrokenNodes.RepairsInAnyEpoch.class, "shouldSettleAndRepairInTheEpochOfTheGrantOnly");
+  }
+
+  @Test
   void comparisonOfPrefixesIsFound() {
     assertFinds(BrokenNodes.ComparesPrefixes.class, "shouldCompareOwnersExactly");
   }

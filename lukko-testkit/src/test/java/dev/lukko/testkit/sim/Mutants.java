@@ -14,6 +14,7 @@ final class Mutants {
   private static final String WINDOW = "redlock/ValidityWindow.java";
   private static final String TOKEN = "redlock/TokenSettlement.java";
   private static final String WATCHDOG = "redlock/Watchdog.java";
+  private static final String CHANGE = "redlock/MembershipChange.java";
   private static final String FLEET = "redlock/FleetPlan.java";
   private static final String KEPT = "release/KeptReleases.java";
   private static final String OPEN = "release/OpenEntry.java";
@@ -112,13 +113,13 @@ final class Mutants {
         Mutant.of(
             "the token is the first reply",
             TOKEN,
-            "return new TokenSettlement(atHighest >= quorum, highest);",
-            "return new TokenSettlement(atHighest >= 0, counters.get(0));"),
+            "electorate.isMajority(node -> counters[node] == highest), highest);",
+            "true, java.util.Arrays.stream(counters).filter(it -> it > 0).findFirst().orElse(0));"),
         Mutant.of(
             "the token is the highest reply",
             TOKEN,
-            "return new TokenSettlement(atHighest >= quorum, highest);",
-            "return new TokenSettlement(atHighest >= 1, highest);"),
+            "electorate.isMajority(node -> counters[node] == highest), highest);",
+            "highest > 0, highest);"),
         Mutant.of(
             "no write-back",
             LOOP,
@@ -226,10 +227,17 @@ final class Mutants {
         Mutant.of(
             "a server without a record makes a new fleet",
             FLEET,
-            "if (possible && absent + most < client.quorum()) {",
-            "if (possible) {",
-            "if (entry.getValue().size() + others >= client.quorum()) {",
-            "if (entry.getValue().size() + others >= seats.length) {"),
+            "known.values().stream().filter(it -> it.fits(absent)).toList();",
+            "known.values().stream().filter(it -> it.records.size() == seats.length).toList();",
+            "&& absent < client.quorum()"
+                + " && known.values().stream().noneMatch(it -> it.decidesElsewhere(it == formerly)))"
+                + " {",
+            ") {"),
+        Mutant.of(
+            "a client joins a smaller fleet while its own is out of reach",
+            FLEET,
+            "known.values().stream().filter(it -> it.fits(absent)).toList();",
+            "known.values().stream().filter(it -> it.fits(0)).toList();"),
         Mutant.of(
             "one server has two votes through two addresses",
             FLEET,
@@ -240,8 +248,15 @@ final class Mutants {
         Mutant.of(
             "an extension does not look at the record",
             NODE,
-            "if (!entry.seen().isEmpty() && !votesFromMillis.containsKey(entry.seen())) {",
-            "if (entry.owner().isEmpty()) {"),
+            "return !entry.seen().isEmpty() && !votesFromMillis.containsKey(entry.seen());",
+            "return false;"),
+        Mutant.of(
+            "a change needs a majority of the next set alone",
+            TALLY,
+            "return yes >= quorum() && (next == null || next.won());",
+            "return next == null ? yes >= quorum() : next.won();"),
+        Mutant.of(
+            "a change does not wait", CHANGE, "if (left > 0) {", "if (left > 2 * waitNanos) {"),
         Mutant.of(
             "entries never expire",
             SLOT,
@@ -253,7 +268,11 @@ final class Mutants {
             "holders.values().removeIf(held -> held.expiry - now <= 0);",
             "holders.values().removeIf(held -> held.expiry - now <= 10_000_000);"),
         // ---- clean-up
-        Mutant.of("no clean-up after a lost round", LOOP, "lost.abandon();", ""),
+        Mutant.of(
+            "no clean-up after a lost round",
+            LOOP,
+            "private void lose(GrantRound lost, Loss loss) { lost.abandon();",
+            "private void lose(GrantRound lost, Loss loss) {"),
         Mutant.of(
             "a cancelled call leaves its round behind",
             LOOP,
@@ -322,8 +341,8 @@ final class Mutants {
         Mutant.of(
             "repair after the end",
             EXTEND,
-            "if (hold.isEnded() || !hold.isValid()) { return; }",
-            ""),
+            "if (hold.isEnded() || !hold.isValid() || seen == null) {",
+            "if (seen == null) {"),
         Mutant.of(
             "repair without its last moment",
             NODE,

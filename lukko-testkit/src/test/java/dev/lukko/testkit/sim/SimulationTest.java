@@ -55,7 +55,12 @@ class SimulationTest {
     "5647383352121, a process that woke up in the moment of the check had no time for its signal",
     "179539154904248, replies came through a connection that was broken already, and a release was"
         + " taken for one behind a late repair",
+    "62551167910822, two ends of one change of the set wrote different floors, and no majority had"
+        + " either of them",
+    "204318129762290, a change of the set began while a member that had forgotten got its place back",
+    "243107553259525, a change of the set took a member that had forgotten for a new node",
     "169635816727250, the model of a node dropped what had ended at a request that it did not look at",
+    "78493602830948, of two changes with different aims one overwrote the new node of the other",
     "20323540, all nodes forgot while they were made a fleet, had two then, and refused new clients",
     "236073845297538, a server that was seen through another address kept the vote of its own one,"
         + " which was silent",

@@ -1,0 +1,113 @@
+package dev.lukko.redlock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.lukko.redlock.Round.Vote;
+import dev.lukko.spi.FleetRecord;
+import dev.lukko.spi.NodeSet;
+import dev.lukko.spi.NodeStatus;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** Whose votes count, while the set of nodes stands and while it changes. */
+class ElectorateTest {
+  private static final List<String> ABC = List.of("a", "b", "c");
+  private static final List<String> DEF = List.of("d", "e", "f");
+  private static final List<String> ALL = List.of("a", "b", "c", "d", "e", "f");
+
+  private static Electorate electorate(
+      List<String> listed, List<String> members, @Nullable List<String> next) {
+    List<Seat> seats = new ArrayList<>();
+    listed.forEach(id -> seats.add(new Seat("seen", id, NodeStatus.voting(id))));
+    return Electorate.of(
+        seats,
+        new FleetRecord(
+            "f",
+            3,
+            1,
+            NodeSet.of(members),
+            next == null ? null : NodeSet.of(next),
+            9,
+            "a",
+            "a",
+            0,
+            FleetRecord.VOTING));
+  }
+
+  /** The votes of nodes by their names; silent are the others. */
+  private static Tally votes(Electorate electorate, String yes, String no) {
+    return electorate.tally(
+        node -> {
+          String id = electorate.seats().get(node).self();
+          return yes.contains(id) ? Vote.YES : no.contains(id) ? Vote.NO : null;
+        });
+  }
+
+  @Test
+  void nodeThatIsNoMemberHasNoVote() {
+    Electorate five = electorate(List.of("a", "b", "c", "d", "e"), ABC, null);
+    assertThat(votes(five, "ade", "").won()).isFalse();
+    assertThat(votes(five, "ab", "").won()).isTrue();
+    assertThat(votes(five, "ade", "bc").refuted()).isTrue();
+  }
+
+  @Test
+  void memberThatIsNotListedCountsAsOutOfReach() {
+    Electorate two = electorate(List.of("a", "b"), List.of("a", "b", "c", "d", "e"), null);
+    assertThat(votes(two, "ab", "").won()).isFalse();
+    assertThat(votes(two, "ab", "").lost()).isTrue();
+    assertThat(votes(two, "", "").unreachable()).isTrue();
+    assertThat(votes(electorate(ABC, ALL.subList(0, 5), null), "abc", "").won()).isTrue();
+  }
+
+  @Test
+  void changeNeedsAMajorityOfBothSets() {
+    Electorate both = electorate(ALL, ABC, DEF);
+    assertThat(votes(both, "abc", "").won()).isFalse();
+    assertThat(votes(both, "def", "").won()).isFalse();
+    assertThat(votes(both, "abde", "").won()).isTrue();
+    assertThat(votes(both, "abc", "de").lost()).isTrue();
+    assertThat(votes(both, "abd", "").decided()).isFalse();
+    assertThat(votes(electorate(ABC, ABC, DEF), "abc", "").lost()).isTrue();
+  }
+
+  @Test
+  void nodeOfBothSetsCountsInBoth() {
+    Electorate one = electorate(List.of("a", "b", "c", "d"), ABC, List.of("b", "c", "d"));
+    assertThat(votes(one, "bc", "").won()).isTrue();
+    assertThat(votes(one, "ab", "").won()).isFalse();
+  }
+
+  @Test
+  void tokenIsSettledWhenItStandsAtBothMajorities() {
+    Electorate both = electorate(ALL, ABC, DEF);
+    assertThat(TokenSettlement.of(new long[] {7, 7, 0, 7, 7, 0}, both).settled()).isTrue();
+    assertThat(TokenSettlement.of(new long[] {7, 7, 7, 7, 6, 0}, both))
+        .isEqualTo(new TokenSettlement(false, 7));
+  }
+
+  @Test
+  void entryIsKeptForAsLongAsBothMajoritiesKeepIt() {
+    assertThat(electorate(ALL, ABC, DEF).keptByMajority(new long[] {9, 8, 1, 5, 4, 0}))
+        .isEqualTo(4);
+    assertThat(electorate(List.of("a", "b"), ABC, null).keptByMajority(new long[] {9, 8}))
+        .isEqualTo(8);
+    assertThat(electorate(List.of("a"), ABC, null).keptByMajority(new long[] {9})).isZero();
+  }
+
+  @Test
+  void nodeThatIsNotKnownYetMayBeTheMemberThatIsMissing() {
+    List<Seat> seats = new ArrayList<>();
+    seats.add(new Seat("seen", "a", NodeStatus.voting("a")));
+    seats.add(Seat.unknown(NodeStatus.unreachable("")));
+    seats.add(Seat.unknown(NodeStatus.unreachable("")));
+    Electorate electorate =
+        Electorate.of(seats, new FleetRecord("f", 3, 0, ABC, "a", "a", 0, FleetRecord.VOTING));
+    Set<Integer> silent = Set.of(1, 2);
+    assertThat(electorate.tally(node -> silent.contains(node) ? null : Vote.YES).decided())
+        .isFalse();
+  }
+}
