@@ -2,6 +2,7 @@ package dev.lukko.cli;
 
 import dev.lukko.LockException;
 import dev.lukko.redlock.MembershipChange;
+import dev.lukko.redlock.MembershipChangeBuilder;
 import dev.lukko.spi.LockNode;
 import dev.lukko.time.Scheduler;
 import java.time.Duration;
@@ -85,7 +86,7 @@ final class FleetChangeCommand implements Callable<Integer> {
       }
       wanted.add(known == null ? addresses.size() - 1 : known);
     }
-    MembershipChange.Builder change = MembershipChange.builder();
+    MembershipChangeBuilder change = MembershipChange.builder();
     List<LockNode> nodes = new NamedNodes(addresses, present.keyFormat(), present.access()).open();
     try (Scheduler timers = Scheduler.create("lukko-fleet")) {
       change

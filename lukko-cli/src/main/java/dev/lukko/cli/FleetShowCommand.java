@@ -14,10 +14,9 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
@@ -64,8 +63,17 @@ final class FleetShowCommand implements Callable<Integer> {
   private int show(List<LockNode> nodes) {
     PrintWriter out = surroundings.out();
     Map<String, NodeStatus> statuses = new LinkedHashMap<>();
-    List<CompletionStage<NodeStatus>> asked = new ArrayList<>();
-    nodes.forEach(node -> asked.add(node.status()));
+    List<CompletableFuture<NodeStatus>> asked = new ArrayList<>();
+    for (LockNode node : nodes) { // All have the same time: those that hang do not add up.
+      asked.add(
+          node.status()
+              .toCompletableFuture()
+              .copy()
+              .completeOnTimeout(
+                  NodeStatus.unreachable("no answer within " + Durations.show(TIMEOUT)),
+                  TIMEOUT.toMillis(),
+                  TimeUnit.MILLISECONDS));
+    }
     for (int i = 0; i < nodes.size(); i++) {
       statuses.put(nodes.get(i).name(), await(asked.get(i)));
     }
@@ -147,14 +155,14 @@ final class FleetShowCommand implements Callable<Integer> {
     return behind + (stays && comes ? "stays, " : stays ? "goes, " : "comes, ");
   }
 
-  private static NodeStatus await(CompletionStage<NodeStatus> asked) {
+  private static NodeStatus await(CompletableFuture<NodeStatus> asked) {
     try {
-      return asked.toCompletableFuture().get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+      return asked.get();
     } catch (InterruptedException stopped) {
       Thread.currentThread().interrupt();
       return NodeStatus.unreachable("interrupted");
-    } catch (ExecutionException | TimeoutException hangs) {
-      return NodeStatus.unreachable("no answer within " + Durations.show(TIMEOUT));
+    } catch (ExecutionException failed) {
+      return NodeStatus.unreachable(String.valueOf(failed.getCause()));
     }
   }
 }

@@ -4,14 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lukko.LockRequest;
 import dev.lukko.redis.RedisNode;
+import dev.lukko.redlock.MembershipChange;
 import dev.lukko.redlock.Redlock;
 import dev.lukko.testkit.RedisServers;
+import dev.lukko.time.Scheduler;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -126,5 +130,50 @@ class FleetCommandTest {
             servers.urls().get(3));
     assertThat(unreachable.exitCode()).isEqualTo(69);
     assertThat(unreachable.err()).contains("cannot be reached");
+  }
+
+  @Test
+  void changeThatStoppedHalfWayIsToldByDoctorAndGoneOnWith() {
+    client(3).close();
+    List<RedisNode> nodes = RedisNode.builder().connectAll(servers.urls());
+    CompletableFuture<Void> halfWay = new CompletableFuture<>();
+    try (Scheduler timers = Scheduler.create("change")) {
+      CompletableFuture<MembershipChange.Result> stopped =
+          MembershipChange.builder()
+              .nodes(nodes.subList(0, 3))
+              .to(nodes)
+              .maxTtl(Duration.ofMinutes(5))
+              .scheduler(timers)
+              .progress(
+                  line -> {
+                    if (line.startsWith("both sets decide")) {
+                      halfWay.complete(null);
+                    }
+                  })
+              .build()
+              .start();
+      halfWay.orTimeout(30, TimeUnit.SECONDS).join();
+      stopped.cancel(false);
+    } finally {
+      nodes.forEach(RedisNode::close);
+    }
+
+    assertThat(ofAll("doctor").out())
+        .contains("is in the middle of a change of the nodes of fleet #")
+        .contains("run lukko fleet change again");
+    assertThat(ofAll("fleet", "show").out()).contains("comes, ").contains("stays, ");
+    List<String> again = new ArrayList<>(List.of("fleet", "change", "--max-ttl", "200ms"));
+    for (int i = 0; i < 5; i++) {
+      again.addAll(List.of(i < 3 ? "--node" : "--to", servers.urls().get(i)));
+    }
+    servers.urls().subList(0, 3).forEach(url -> again.addAll(List.of("--to", url)));
+    assertThat(Invocation.of(again.toArray(new String[0])).exitCode()).isZero();
+    assertThat(ofAll("doctor").out()).doesNotContain("in the middle of a change");
+  }
+
+  private Invocation ofAll(String... command) {
+    List<String> words = new ArrayList<>(List.of(command));
+    servers.urls().forEach(url -> words.addAll(List.of("--node", url)));
+    return Invocation.of(words.toArray(new String[0]));
   }
 }

@@ -47,7 +47,7 @@ final class Electorate {
    */
   static Electorate of(List<Seat> seats, @Nullable FleetRecord fleet) {
     if (fleet == null) {
-      return new Electorate(seats, new Side(null, seats.size()), null, null);
+      return new Electorate(seats, Side.ofAll(seats.size()), null, null);
     }
     NodeSet next = fleet.next();
     return new Electorate(
@@ -81,14 +81,12 @@ final class Electorate {
 
   /** Counts votes: of a node, or null if it has not answered yet. */
   Tally tally(IntFunction<@Nullable Vote> votes) {
-    return present.tally(
-        seats.size(), votes, next == null ? null : next.tally(seats.size(), votes, null));
+    return present.tally(votes, next == null ? null : next.tally(votes, null));
   }
 
   /** Whether these nodes are a majority. */
   boolean isMajority(IntPredicate nodes) {
-    return present.hasMajority(seats.size(), nodes)
-        && (next == null || next.hasMajority(seats.size(), nodes));
+    return present.hasMajority(nodes) && (next == null || next.hasMajority(nodes));
   }
 
   /**
@@ -103,14 +101,21 @@ final class Electorate {
 
   /** One set. */
   private static final class Side {
-    /** Which of the client's nodes have a place; null if all have one, and there are no others. */
-    private final boolean @Nullable [] in;
+    /** Which of the client's nodes have a place. */
+    private final boolean[] in;
 
     private final int size;
 
-    Side(boolean @Nullable [] in, int size) {
+    private Side(boolean[] in, int size) {
       this.in = in;
       this.size = size;
+    }
+
+    /** As many places as there are nodes. */
+    static Side ofAll(int nodes) {
+      boolean[] in = new boolean[nodes];
+      Arrays.fill(in, true);
+      return new Side(in, nodes);
     }
 
     /** Nodes whose vote does not count now have the places that are left: they may be theirs. */
@@ -127,20 +132,16 @@ final class Electorate {
           places++;
         }
       }
-      return new Side(places == in.length && places == set.size() ? null : in, set.size());
+      return new Side(in, set.size());
     }
 
-    private boolean has(int node) {
-      return in == null || in[node];
-    }
-
-    Tally tally(int nodes, IntFunction<@Nullable Vote> votes, @Nullable Tally next) {
+    Tally tally(IntFunction<@Nullable Vote> votes, @Nullable Tally next) {
       int yes = 0;
       int no = 0;
       int faults = 0;
       int places = 0;
-      for (int node = 0; node < nodes; node++) {
-        if (!has(node)) {
+      for (int node = 0; node < in.length; node++) {
+        if (!in[node]) {
           continue;
         }
         places++;
@@ -156,10 +157,10 @@ final class Electorate {
       return new Tally(size, yes, no, faults + size - places, next);
     }
 
-    boolean hasMajority(int nodes, IntPredicate those) {
+    boolean hasMajority(IntPredicate those) {
       int count = 0;
-      for (int node = 0; node < nodes; node++) {
-        count += has(node) && those.test(node) ? 1 : 0;
+      for (int node = 0; node < in.length; node++) {
+        count += in[node] && those.test(node) ? 1 : 0;
       }
       return count >= Tally.quorumOf(size);
     }
@@ -167,7 +168,7 @@ final class Electorate {
     long keptByMajority(long[] nanos) {
       long[] kept = new long[Math.max(size, nanos.length)];
       for (int node = 0; node < nanos.length; node++) {
-        kept[node] = has(node) ? nanos[node] : 0;
+        kept[node] = in[node] ? nanos[node] : 0;
       }
       Arrays.sort(kept);
       return kept[kept.length - Tally.quorumOf(size)];

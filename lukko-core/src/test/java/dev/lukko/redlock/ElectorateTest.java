@@ -21,7 +21,7 @@ class ElectorateTest {
   private static Electorate electorate(
       List<String> listed, List<String> members, @Nullable List<String> next) {
     List<Seat> seats = new ArrayList<>();
-    listed.forEach(id -> seats.add(new Seat("seen", id, NodeStatus.voting(id))));
+    listed.forEach(id -> seats.add(new Seat("seen-" + id, id, NodeStatus.voting(id))));
     return Electorate.of(
         seats,
         new FleetRecord(
@@ -109,5 +109,65 @@ class ElectorateTest {
     Set<Integer> silent = Set.of(1, 2);
     assertThat(electorate.tally(node -> silent.contains(node) ? null : Vote.YES).decided())
         .isFalse();
+  }
+
+  @Test
+  void noMoreNodesHaveAPlaceThanThereArePlaces() {
+    Seat unknown = Seat.unknown(NodeStatus.unreachable(""));
+    Seat member = new Seat("seen", "a", NodeStatus.voting("a"));
+    FleetRecord fleet = new FleetRecord("f", 3, 0, ABC, "a", "a", 0, FleetRecord.VOTING);
+
+    Electorate five = Electorate.of(List.of(member, unknown, unknown, unknown, unknown), fleet);
+    assertThat(five.tally(node -> null)).isEqualTo(new Tally(3, 0, 0, 0));
+    assertThat(five.tally(node -> node == 3 ? Vote.YES : null).yes()).isZero();
+    // An address that leads to a member which has its vote through another one.
+    Electorate twin =
+        Electorate.of(
+            List.of(member.barred(NodeStatus.unreachable("")), member, unknown, unknown), fleet);
+    assertThat(twin.tally(node -> node == 1 ? Vote.YES : Vote.NO)).isEqualTo(new Tally(3, 1, 2, 0));
+    assertThat(twin.tally(node -> node == 3 ? Vote.NO : null).no()).isZero();
+  }
+
+  @Test
+  void votesAreCountedByWhatTheySay() {
+    Electorate three = electorate(ABC, ABC, null);
+    Vote[] votes = {Vote.YES, Vote.NO, Vote.FAULT};
+    assertThat(three.tally(node -> votes[node])).isEqualTo(new Tally(3, 1, 1, 1));
+    assertThat(three.tally(node -> Vote.FAULT)).isEqualTo(new Tally(3, 0, 0, 3));
+    assertThat(electorate(List.of("a"), ABC, null).tally(node -> Vote.FAULT))
+        .isEqualTo(new Tally(3, 0, 0, 3));
+    assertThat(Electorate.ofUnknown(2).tally(node -> votes[node])).isEqualTo(new Tally(2, 1, 1, 0));
+  }
+
+  @Test
+  void quorumIsThatOfTheLargerSet() {
+    assertThat(electorate(ABC, ABC, null).quorum()).isEqualTo(2);
+    assertThat(electorate(ALL, ABC, ALL.subList(0, 5)).quorum()).isEqualTo(3);
+    assertThat(electorate(ALL, ALL.subList(0, 5), ABC).quorum()).isEqualTo(3);
+  }
+
+  @Test
+  void floorIsThatOfTheFleetsRecord() {
+    assertThat(electorate(ABC, ABC, null).floor()).isEqualTo(9);
+    assertThat(Electorate.ofUnknown(3).floor()).isZero();
+  }
+
+  @Test
+  void lookThatDoesNotFindTheFleetLeavesItsSets() {
+    Electorate before = electorate(ALL, ABC, DEF);
+    FleetPlan.Client client = new FleetPlan.Client(ALL, null, false, 0);
+    List<NodeStatus> silent = new ArrayList<>();
+    ALL.forEach(id -> silent.add(NodeStatus.unreachable("")));
+    FleetPlan nothing = FleetPlan.of(client, silent, before.seats(), "f 3");
+
+    Electorate after = before.after(nothing);
+    assertThat(after.floor()).isEqualTo(9);
+    assertThat(votes(after, "abc", "").won()).isFalse();
+    assertThat(votes(after, "abde", "").won()).isTrue();
+
+    FleetBed bed = new FleetBed();
+    FleetPlan found = bed.user(bed.server("a"), bed.server("b"), bed.server("c")).settle();
+    assertThat(Electorate.ofUnknown(3).after(found).quorum()).isEqualTo(2);
+    assertThat(before.after(found).floor()).isZero();
   }
 }

@@ -2,6 +2,8 @@ package dev.lukko.redlock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -40,5 +42,44 @@ class TallyTest {
         }
       }
     }
+  }
+
+  /** While the set of nodes changes: what is decided is decided by both sets. */
+  @Test
+  void twoSetsWinTogetherAndEachCanLoseAlone() {
+    List<Tally> all = tallies();
+    for (Tally present : all) {
+      assertThat(present.ofPresentSet()).isSameAs(present);
+      assertThat(present.anyNo()).isEqualTo(present.no() > 0);
+      assertThat(present.anyFault()).isEqualTo(present.faults() > 0);
+      for (Tally next : all) {
+        Tally both =
+            new Tally(present.nodes(), present.yes(), present.no(), present.faults(), next);
+        assertThat(both.ofPresentSet()).isEqualTo(present);
+        assertThat(both.won()).as("%s", both).isEqualTo(present.won() && next.won());
+        assertThat(both.lost()).as("%s", both).isEqualTo(present.lost() || next.lost());
+        assertThat(both.decided()).as("%s", both).isEqualTo(both.won() || both.lost());
+        assertThat(both.unreachable())
+            .as("%s", both)
+            .isEqualTo(present.unreachable() || next.unreachable());
+        assertThat(both.refuted()).as("%s", both).isEqualTo(present.refuted() || next.refuted());
+        assertThat(both.anyNo()).as("%s", both).isEqualTo(present.anyNo() || next.anyNo());
+        assertThat(both.anyFault()).as("%s", both).isEqualTo(present.anyFault() || next.anyFault());
+      }
+    }
+  }
+
+  private static List<Tally> tallies() {
+    List<Tally> all = new ArrayList<>();
+    for (int nodes = 1; nodes <= 4; nodes++) {
+      for (int yes = 0; yes <= nodes; yes++) {
+        for (int no = 0; yes + no <= nodes; no++) {
+          for (int faults = 0; yes + no + faults <= nodes; faults++) {
+            all.add(new Tally(nodes, yes, no, faults));
+          }
+        }
+      }
+    }
+    return all;
   }
 }

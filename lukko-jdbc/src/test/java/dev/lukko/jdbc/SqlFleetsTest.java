@@ -10,8 +10,10 @@ import dev.lukko.LockException;
 import dev.lukko.LockNotAcquiredException;
 import dev.lukko.LockRequest;
 import dev.lukko.QuorumUnavailableException;
+import dev.lukko.redlock.MembershipChange;
 import dev.lukko.redlock.Redlock;
 import dev.lukko.redlock.RedlockBuilder;
+import dev.lukko.time.Scheduler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -240,35 +242,36 @@ class SqlFleetsTest {
 
   @ParameterizedTest
   @EnumSource
-  void differentNodeSetsAreToldToBothAndRefusedInStrictMode(Dialect dialect) {
+  void differentNodeSetsExcludeEachOtherAreToldAndRefusedInStrictMode(Dialect dialect) {
     create(dialect, 5);
-    List<LockEvent.FleetsOverlap> told = new CopyOnWriteArrayList<>();
-    client(0, 1, 2).acquire(JOB);
-    UnaryOperator<RedlockBuilder> listening =
-        builder ->
-            builder.listener(
-                event -> {
-                  if (event instanceof LockEvent.FleetsOverlap overlap) {
-                    told.add(overlap);
-                  }
-                });
-    client(listening, 0, 1, 2, 3, 4);
-    await().until(() -> told.size() == 3);
-    assertThat(told.get(0).size()).isEqualTo(5);
-    assertThat(told.get(0).otherSize()).isEqualTo(3);
-    told.clear();
-    client(listening, 0, 1, 2);
-    await().until(() -> told.size() == 3);
-    assertThat(told.get(0).otherSize()).isEqualTo(5);
+    List<LockEvent> told = new CopyOnWriteArrayList<>();
+    Redlock three = client(0, 1, 2);
+    Lease lease = three.acquire(JOB);
+    UnaryOperator<RedlockBuilder> listening = builder -> builder.listener(told::add);
+    Redlock five = client(listening, 0, 1, 2, 3, 4);
+    await().until(() -> told.stream().anyMatch(LockEvent.NodesDiffer.class::isInstance));
+    assertThat(told)
+        .filteredOn(LockEvent.NodesDiffer.class::isInstance)
+        .singleElement()
+        .isInstanceOfSatisfying(
+            LockEvent.NodesDiffer.class,
+            differ -> {
+              assertThat(differ.size()).isEqualTo(3);
+              assertThat(differ.nodes()).isEqualTo(5);
+            });
+    assertRefused(five);
+    lease.release();
+    five.acquire(JOB);
+    assertRefused(three);
     told.clear();
     client(listening, 1);
-    await().until(() -> !told.isEmpty());
-    assertThat(told.get(0).detail()).contains("this node alone");
+    await().until(() -> told.stream().anyMatch(LockEvent.FleetsOverlap.class::isInstance));
+    assertThat(told).anySatisfy(event -> assertThat(event.toString()).contains("this node alone"));
     if (isForStrictOnes(dialect)) {
-      assertThatThrownBy(() -> client(b -> b.strict(true), 2, 3, 4))
+      assertThatThrownBy(() -> client(b -> b.strict(true), 0, 1, 2, 3, 4))
           .isInstanceOf(LockException.class)
           .hasMessageContaining("refused in strict mode")
-          .hasMessageContaining("do not exclude each other");
+          .hasMessageContaining("lists 5 nodes");
     }
   }
 
@@ -281,5 +284,38 @@ class SqlFleetsTest {
       assertThat(database.number("SELECT votes_from FROM lukko_fleet WHERE name <> ?", ""))
           .isZero();
     }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void setOfDatabasesChangesAndTokensRise(Dialect dialect) {
+    create(dialect, 5);
+    Redlock former = client(0, 1, 2);
+    Lease before = former.acquire(JOB);
+    before.release();
+    List<JdbcNode> nodes = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      nodes.add(node(i, databases.get(i).source()));
+      open.add(nodes.get(i));
+    }
+    try (Scheduler timers = Scheduler.create("change")) {
+      MembershipChange.Result result =
+          MembershipChange.builder()
+              .nodes(nodes.subList(0, 3))
+              .to(nodes.subList(2, 5))
+              .maxTtl(Duration.ofMillis(100)) // nothing is held
+              .nodeTimeout(Duration.ofSeconds(10))
+              .scheduler(timers)
+              .build()
+              .run();
+      assertThat(result.members()).hasSize(3);
+      assertThat(result.floor()).isGreaterThanOrEqualTo(before.fencingToken());
+    }
+    Redlock next = client(2, 3, 4);
+    Lease lease = next.acquire(JOB);
+    assertThat(lease.fencingToken()).isGreaterThan(before.fencingToken());
+    LockRequest reading = LockRequest.builder("other").ttl(LONG).shared(true).build();
+    assertThat(next.acquire(reading).fencingToken()).isGreaterThan(before.fencingToken());
+    assertRefused(former);
   }
 }

@@ -11,6 +11,7 @@ import dev.lukko.LockRequest;
 import dev.lukko.memory.InMemoryNode;
 import dev.lukko.redlock.MembershipChange;
 import dev.lukko.redlock.MembershipChange.Result;
+import dev.lukko.redlock.MembershipChangeBuilder;
 import dev.lukko.redlock.Redlock;
 import dev.lukko.spi.FleetChange;
 import dev.lukko.spi.ForwardingNode;
@@ -74,11 +75,11 @@ class MembershipChangeTest {
     return client;
   }
 
-  private MembershipChange.Builder change(String from, String to) {
+  private MembershipChangeBuilder change(String from, String to) {
     return change(nodes(from), nodes(to));
   }
 
-  private MembershipChange.Builder change(List<LockNode> from, List<LockNode> to) {
+  private MembershipChangeBuilder change(List<LockNode> from, List<LockNode> to) {
     return MembershipChange.builder()
         .nodes(from)
         .to(to)
@@ -394,7 +395,7 @@ class MembershipChangeTest {
     assertThat(isRefused(client("abc"))).isFalse();
   }
 
-  private void assertFails(MembershipChange.Builder change, String message) {
+  private void assertFails(MembershipChangeBuilder change, String message) {
     CompletableFuture<Result> done = change.build().start();
     time.advance(ms(1_000));
     assertThatThrownBy(done::join)

@@ -38,7 +38,6 @@ record ServerFacts(
       "; as one of several nodes it is quarantined after every restart, as the only one it votes at"
           + " once, unless its clients are strict";
 
-
   /**
    * Reads the reply to INFO.
    *

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.lukko.Lease;
+import dev.lukko.LeaseLostException;
 import dev.lukko.LockNotAcquiredException;
 import dev.lukko.LockRequest;
 import dev.lukko.redlock.MembershipChange;
@@ -200,5 +201,21 @@ public abstract class MembershipChangeContract {
     assertThat(change(nodes(0, 1, 2), nodes(0, 1, 2, 3, 4)).run().members()).hasSize(5);
     load.awaitMore();
     load.end();
+  }
+
+  /** As one whose process stood still: it does nothing from before the change until after it. */
+  @Test
+  void holderThatSleptThroughTheWholeChangeHasNothingAnyMore() {
+    Redlock sleeper = client(0, 1, 2);
+    Lease lease = sleeper.acquire(JOB);
+    change(nodes(0, 1, 2), nodes(3, 4, 5)).run();
+    Lease next = client(3, 4, 5).acquire(JOB);
+    assertThat(next.fencingToken()).isGreaterThan(lease.fencingToken());
+    assertThat(lease.isValid()).isFalse();
+    assertThatThrownBy(() -> lease.extend(MAX_TTL)).isInstanceOf(LeaseLostException.class);
+    assertThat(next.extend(MAX_TTL)).isTrue();
+    lease.release();
+    assertThat(next.extend(MAX_TTL)).as("it released nothing of the next holder's").isTrue();
+    next.release();
   }
 }

@@ -2,6 +2,7 @@ package dev.lukko.testkit.sim;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A deliberate bug: a change of one source file, by replacements each of which matches exactly
@@ -10,8 +11,9 @@ import java.util.List;
  * @param name what is wrong, in a few words
  * @param file the file, below the package {@code dev.lukko}
  * @param edits what is replaced
+ * @param more what is replaced in another file; null if nothing is
  */
-record Mutant(String name, String file, List<Edit> edits) {
+record Mutant(String name, String file, List<Edit> edits, @Nullable Mutant more) {
 
   /** A piece of source and what stands in its place. */
   record Edit(String original, String replacement) {}
@@ -22,7 +24,17 @@ record Mutant(String name, String file, List<Edit> edits) {
     for (int i = 0; i < pairs.length; i += 2) {
       edits.add(new Edit(pairs[i], pairs[i + 1]));
     }
-    return new Mutant(name, file, edits);
+    return new Mutant(name, file, edits, null);
+  }
+
+  /** The same bug, for which another file has to change as well. */
+  Mutant and(String otherFile, String... pairs) {
+    return new Mutant(name, file, edits, of(name, otherFile, pairs));
+  }
+
+  /** One for each file. */
+  List<Mutant> parts() {
+    return more == null ? List.of(this) : List.of(this, more);
   }
 
   /**

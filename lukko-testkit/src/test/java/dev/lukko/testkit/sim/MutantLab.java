@@ -8,6 +8,7 @@ import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.LongUnaryOperator;
@@ -70,7 +71,10 @@ final class MutantLab {
   }
 
   private static void compile(Mutant mutant, Path target) throws IOException {
-    String source = mutant.appliedTo(sourceOf(mutant));
+    List<InMemorySource> sources = new ArrayList<>();
+    for (Mutant part : mutant.parts()) {
+      sources.add(new InMemorySource(SOURCES.resolve(part.file()), part.appliedTo(sourceOf(part))));
+    }
     JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
     DiagnosticCollector<JavaFileObject> complaints = new DiagnosticCollector<>();
     try (StandardJavaFileManager files =
@@ -89,7 +93,7 @@ final class MutantLab {
                       "-cp",
                       System.getProperty("java.class.path")),
                   null,
-                  List.of(new InMemorySource(SOURCES.resolve(mutant.file()), source)))
+                  sources)
               .call();
       if (!compiled) {
         throw new AssertionError(

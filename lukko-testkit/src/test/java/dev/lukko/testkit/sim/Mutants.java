@@ -16,6 +16,8 @@ final class Mutants {
   private static final String WATCHDOG = "redlock/Watchdog.java";
   private static final String CHANGE = "redlock/MembershipChange.java";
   private static final String FLEET = "redlock/FleetPlan.java";
+  private static final String LOOK = "redlock/FleetLook.java";
+  private static final String MEMBERSHIP = "redlock/FleetMembership.java";
   private static final String KEPT = "release/KeptReleases.java";
   private static final String OPEN = "release/OpenEntry.java";
   private static final String NODE = "memory/InMemoryNode.java";
@@ -198,21 +200,19 @@ final class Mutants {
         // ---- nodes
         Mutant.of(
             "a forgetful node votes at once",
-            FLEET,
-            "long wait = majority && !client.strict() ? 0 : client.quarantineMillis();",
-            "long wait = 0;"),
+            LOOK,
+            "return majority && !client.strict() ? 0 : client.quarantineMillis();",
+            "return 0;"),
         Mutant.of(
             "a forgetful node votes after half the time",
-            FLEET,
-            "long wait = majority && !client.strict() ? 0 : client.quarantineMillis();",
-            "long wait = majority && !client.strict() ? 0 : client.quarantineMillis() / 2;"),
+            LOOK,
+            "return majority && !client.strict() ? 0 : client.quarantineMillis();",
+            "return majority && !client.strict() ? 0 : client.quarantineMillis() / 2;"),
         Mutant.of(
             "a strict client does not wait",
-            FLEET,
-            "long pause = majority && !client.strict() ? 0 : client.quarantineMillis();",
-            "long pause = majority ? 0 : client.quarantineMillis();",
-            "long wait = majority && !client.strict() ? 0 : client.quarantineMillis();",
-            "long wait = majority ? 0 : client.quarantineMillis();"),
+            LOOK,
+            "return majority && !client.strict() ? 0 : client.quarantineMillis();",
+            "return majority ? 0 : client.quarantineMillis();"),
         Mutant.of(
             "a forgotten record goes unnoticed",
             NODE,
@@ -228,8 +228,8 @@ final class Mutants {
             "a server without a record makes a new fleet",
             FLEET,
             "known.values().stream().filter(it -> it.fits(absent)).toList();",
-            "known.values().stream().filter(it -> it.records.size() == seats.length).toList();",
-            "&& absent < client.quorum()"
+            "known.values().stream().filter(it -> it.carriers() == look.seats.length).toList();",
+            "&& absent < look.client.quorum()"
                 + " && known.values().stream().noneMatch(it -> it.decidesElsewhere(it == formerly)))"
                 + " {",
             ") {"),
@@ -239,12 +239,14 @@ final class Mutants {
             "known.values().stream().filter(it -> it.fits(absent)).toList();",
             "known.values().stream().filter(it -> it.fits(0)).toList();"),
         Mutant.of(
-            "one server has two votes through two addresses",
-            FLEET,
-            "} else if (twin != null) {",
-            "} else if (twin != null && client.names().isEmpty()) {",
-            "Integer twin = bySelf.putIfAbsent(record.self(), i);",
-            "Integer twin = bySelf.put(record.self() + i, i);"),
+                "one server has two votes through two addresses",
+                LOOK,
+                "} else if (twin != null) {",
+                "} else if (twin != null && client.names().isEmpty()) {")
+            .and(
+                MEMBERSHIP,
+                "Integer twin = bySelf.putIfAbsent(record.self(), i);",
+                "Integer twin = bySelf.put(record.self() + i, i);"),
         Mutant.of(
             "an extension does not look at the record",
             NODE,

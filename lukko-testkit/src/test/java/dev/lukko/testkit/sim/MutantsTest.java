@@ -73,7 +73,9 @@ class MutantsTest {
     String page = MutantsPage.read();
 
     for (Mutant mutant : Mutants.all()) {
-      mutant.appliedTo(MutantLab.sourceOf(mutant));
+      for (Mutant part : mutant.parts()) {
+        part.appliedTo(MutantLab.sourceOf(part));
+      }
       assertThat(page).contains("| " + mutant.name() + " |").doesNotContain("survived");
     }
   }
