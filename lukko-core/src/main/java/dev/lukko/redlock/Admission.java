@@ -52,6 +52,9 @@ final class Admission {
   /** How often a call that cannot do without such a node has them looked at, at the most. */
   private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
+  /** How long a node may take to tell the highest of all its counters. */
+  private static final long READING_NANOS = TimeUnit.SECONDS.toNanos(30);
+
   private static final String FORGETFUL =
       "it persists nothing, and quarantine is switched off: after a restart it grants again what"
           + " is still held";
@@ -74,18 +77,22 @@ final class Admission {
   private boolean closed;
   private @Nullable CompletableFuture<Void> running;
   private long endedNanos;
+  private @Nullable CompletableFuture<@Nullable CounterReading> reading;
+  private @Nullable CounterReading counters;
 
   /**
    * An admission.
    *
    * @param fleet the name of the fleet, or null if it was given none
    * @param quarantineMillis how long a forgetful node must not vote; zero switches quarantine off
+   * @param byReading whether it votes again only when the counters of a majority have been read
    */
   Admission(
       List<LockNode> nodes,
       @Nullable String fleet,
       boolean strict,
       long quarantineMillis,
+      boolean byReading,
       Ticker ticker,
       Scheduler scheduler,
       NodeStates states) {
@@ -93,7 +100,11 @@ final class Admission {
     this.ticker = ticker;
     this.client =
         new FleetPlan.Client(
-            nodes.stream().map(LockNode::name).toList(), fleet, strict, quarantineMillis);
+            nodes.stream().map(LockNode::name).toList(),
+            fleet,
+            strict,
+            quarantineMillis,
+            byReading);
     this.scheduler = scheduler;
     this.states = states;
     this.electorate = Electorate.ofUnknown(nodes.size());
@@ -194,7 +205,10 @@ final class Admission {
 
   private void takeStep(List<NodeStatus> seen, int steps, CompletableFuture<Void> review) {
     FleetPlan plan;
+    CounterReading told;
     synchronized (this) {
+      told = counters;
+      counters = null;
       plan = FleetPlan.of(client, seen, electorate.seats(), fleetKey);
       electorate = electorate.after(plan);
       FleetRecord fleet = plan.fleet();
@@ -205,10 +219,16 @@ final class Admission {
     }
     plan.overlaps().forEach(this::tell);
     tell(plan.difference());
-    boolean ended = !plan.hasChanges() && !plan.looksAgain();
-    if (ended || steps >= MOST_STEPS) {
+    boolean settled = !plan.hasChanges() && !plan.looksAgain();
+    FleetRecord fleet = plan.fleet();
+    boolean returns =
+        settled && told != null && fleet != null && told.isStillTrue(plan.seats(), fleet);
+    if ((settled && !(returns && plan.awaitsReading())) || steps >= MOST_STEPS) {
       conclude(plan);
       end(review);
+      if (settled && told == null && fleet != null && plan.awaitsReading()) {
+        read(plan.seats(), fleet);
+      }
       return;
     }
     Map<LockNode, Integer> indices = new HashMap<>();
@@ -216,10 +236,55 @@ final class Admission {
     askAll(
             node -> {
               int index = indices.getOrDefault(node, 0);
-              FleetChange change = plan.change(index);
+              FleetChange change =
+                  returns ? plan.returned(index, told.highest()) : plan.change(index);
               return change == null ? node.status() : node.admit(seen.get(index), change);
             })
         .thenAccept(after -> step(after, steps + 1, review));
+  }
+
+  /**
+   * Reads the counters of a majority for servers that have waited long enough: whatever was granted
+   * before they forgot has ended, so no token can still be made of their votes, and every token
+   * that was made stands at a majority of those that are asked. Beside the looks, since a large
+   * server takes a while.
+   */
+  private void read(List<Seat> seats, FleetRecord fleet) {
+    CompletableFuture<@Nullable CounterReading> begun;
+    synchronized (this) {
+      if (reading != null || closed) {
+        return;
+      }
+      begun =
+          CounterReading.of(
+              nodes,
+              seats,
+              fleet,
+              scheduler,
+              READING_NANOS,
+              (node, failure) ->
+                  LOG.log(
+                      System.Logger.Level.WARNING,
+                      () ->
+                          "the counters of node "
+                              + node.name()
+                              + " could not be read, for which others wait to vote again: "
+                              + failure));
+      reading = begun;
+    }
+    begun.whenComplete(
+        (told, failure) -> {
+          if (failure != null) {
+            LOG.log(System.Logger.Level.WARNING, "counters could not be read", failure);
+          }
+          synchronized (this) {
+            reading = null;
+            counters = told;
+          }
+          if (told != null) {
+            review();
+          }
+        });
   }
 
   private void tell(FleetPlan.Overlap overlap) {
@@ -250,7 +315,12 @@ final class Admission {
       NodeStatus status = seat.status();
       states.saw(nodes.get(i), status);
       if (status.state() == State.QUARANTINED) {
-        soonest = Math.min(soonest, Scheduler.toNanosSaturated(status.remaining()));
+        soonest =
+            Math.min(
+                soonest,
+                status.remaining().isZero()
+                    ? AGAIN_NANOS
+                    : Scheduler.toNanosSaturated(status.remaining()));
       } else if (seat.seen() == null && status.identity().isPresent()) {
         soonest = Math.min(soonest, AGAIN_NANOS);
       }

@@ -70,6 +70,7 @@ final class Context {
             settings.fleet(),
             settings.strict(),
             settings.quarantineMillis(),
+            settings.returnByReading(),
             ticker,
             scheduler,
             nodeStates);

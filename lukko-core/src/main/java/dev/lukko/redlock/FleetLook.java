@@ -129,7 +129,7 @@ final class FleetLook {
 
   /** For how long servers wait that have forgotten; a majority of them is a new deployment. */
   long pauseOf(boolean majority) {
-    return majority && !client.strict() ? 0 : client.quarantineMillis();
+    return majority && !client.strict() ? 0 : client.pauseMillis();
   }
 
   void bar(int node, NodeStatus status, String why) {

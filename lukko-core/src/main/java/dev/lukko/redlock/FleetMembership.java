@@ -32,6 +32,7 @@ final class FleetMembership {
   private final List<Integer> newcomers = new ArrayList<>();
   private final FleetEpoch current;
   private @Nullable FleetRecord fleet;
+  private final Map<Integer, FleetRecord> unread = new HashMap<>();
   private boolean looksAgain;
   private String note = "";
 
@@ -149,6 +150,11 @@ final class FleetMembership {
     return note;
   }
 
+  /** Servers that have waited, and vote again when the counters of a majority have been read. */
+  Map<Integer, FleetRecord> unread() {
+    return unread;
+  }
+
   /** Fills in the places of the nodes, and what is to be changed at them. */
   void decide() {
     twins.forEach(this::barTwin);
@@ -196,6 +202,40 @@ final class FleetMembership {
     newcomers.forEach(i -> look.seats[i] = look.former.get(i).barred(status(i)));
     if (isDecided(current) && behind.isEmpty()) {
       letIn(wait);
+      findUnread();
+    }
+  }
+
+  /**
+   * Not while the set changes, which has a floor of its own in the end. Where no majority is left
+   * that could be read there is nothing more to wait for.
+   */
+  private void findUnread() {
+    for (Map.Entry<Integer, FleetRecord> entry : records.entrySet()) {
+      FleetRecord record = entry.getValue();
+      NodeStatus status = status(entry.getKey());
+      if (FleetEpoch.of(record).equals(current)
+          && !record.isJoint()
+          && record.isMember()
+          && status.state() == State.QUARANTINED
+          && status.remaining().isZero()
+          && record.isUnread(look.memory(entry.getKey()).clockMillis())) {
+        unread.put(entry.getKey(), record);
+      }
+    }
+    if (current.set().size() - unread.size() < Tally.quorumOf(current.set().size())) {
+      unread.forEach((node, record) -> look.changes[node] = FleetChange.of(record, 0));
+      if (!unread.isEmpty()) {
+        note =
+            unread.size()
+                + " of "
+                + current.set().size()
+                + " nodes of fleet "
+                + name()
+                + " have forgotten their counters, and no majority is left to read them from: they"
+                + " vote again, and tokens go on by the clients' clocks";
+      }
+      unread.clear();
     }
   }
 
@@ -204,7 +244,7 @@ final class FleetMembership {
     return current.has(record.self()) && (earlier || current.lifts(FleetEpoch.of(record)));
   }
 
-  /** A majority that has forgotten is a new deployment; not while the set look.changes. */
+  /** A majority that has forgotten is a new deployment; not while the set changes. */
   private long waitOf(List<Integer> restarted) {
     long awaiting = restarted.stream().filter(i -> current.set().contains(selfOf(i))).count();
     awaiting +=

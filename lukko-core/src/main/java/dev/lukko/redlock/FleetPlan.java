@@ -44,8 +44,24 @@ import org.jspecify.annotations.Nullable;
  * <p>A change may end half-way: any later look goes on where it ended.
  */
 final class FleetPlan {
-  /** What a client brings along to a look at its nodes. */
-  record Client(List<String> names, @Nullable String fleet, boolean strict, long quarantineMillis) {
+  /**
+   * What a client brings along to a look at its nodes.
+   *
+   * @param byReading whether a node that forgot votes again only when counters have been read
+   */
+  record Client(
+      List<String> names,
+      @Nullable String fleet,
+      boolean strict,
+      long quarantineMillis,
+      boolean byReading) {
+
+    /** For how long a node is barred that forgot. */
+    long pauseMillis() {
+      boolean until = byReading && quarantineMillis > 0;
+      return until ? quarantineMillis + FleetChange.UNTIL_READ_MILLIS : quarantineMillis;
+    }
+
     int quorum() {
       return Tally.quorumOf(names.size());
     }
@@ -106,6 +122,7 @@ final class FleetPlan {
   private String note = "";
   private boolean looksAgain;
   private boolean founding;
+  private Map<Integer, FleetRecord> unread = Map.of();
 
   private FleetPlan(FleetLook look) {
     this.look = look;
@@ -199,6 +216,23 @@ final class FleetPlan {
   /** What is worth a line in the log, or empty. */
   String note() {
     return note;
+  }
+
+  /**
+   * Whether servers have waited out their quarantine, and vote again when the counters of a
+   * majority have been read.
+   */
+  boolean awaitsReading() {
+    return !unread.isEmpty();
+  }
+
+  /** What lets such a server vote again, above the highest counter; null if it is none. */
+  @Nullable FleetChange returned(int node, long highest) {
+    FleetRecord record = unread.get(node);
+    return record == null
+        ? null
+        : FleetChange.of(
+            record.in(record.epoch(), record.set(), null, Math.max(record.floor(), highest)), 0);
   }
 
   /** The servers that serve other fleets too. */
@@ -302,6 +336,7 @@ final class FleetPlan {
     fleet = membership.fleet();
     note = membership.note();
     looksAgain = membership.looksAgain();
+    unread = membership.unread();
   }
 
   private void leaveAsItIs(int node, NodeStatus status) {

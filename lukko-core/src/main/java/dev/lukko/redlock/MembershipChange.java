@@ -7,7 +7,6 @@ import dev.lukko.spi.FleetRecord;
 import dev.lukko.spi.LockNode;
 import dev.lukko.spi.NodeSet;
 import dev.lukko.spi.NodeStatus;
-import dev.lukko.spi.NodeStatus.State;
 import dev.lukko.time.Scheduler;
 import dev.lukko.time.Ticker;
 import java.security.SecureRandom;
@@ -83,7 +82,7 @@ public final class MembershipChange {
   private long startNanos;
   private long waitedForEpoch = -1;
   private long leftNanos;
-  private @Nullable Heard heard;
+  private @Nullable CounterReading heard;
 
   MembershipChange(MembershipChangeBuilder builder) {
     Map<String, LockNode> all = new LinkedHashMap<>();
@@ -97,7 +96,7 @@ public final class MembershipChange {
     this.maxTtl = builder.maxTtl;
     this.client =
         new FleetPlan.Client(
-            List.copyOf(all.keySet()), builder.fleet, false, builder.maxTtl.toMillis());
+            List.copyOf(all.keySet()), builder.fleet, false, builder.maxTtl.toMillis(), false);
     long ttlNanos = Scheduler.toNanosSaturated(builder.maxTtl);
     this.waitNanos =
         ttlNanos
@@ -133,9 +132,6 @@ public final class MembershipChange {
       members = List.copyOf(members);
     }
   }
-
-  /** What a majority of the present nodes has told of its counters, and in which epoch. */
-  private record Heard(long epoch, Map<Integer, String> seen, long floor) {}
 
   /**
    * Begins, or goes on with what was begun before; the future ends with the change.
@@ -535,13 +531,13 @@ public final class MembershipChange {
               + ", until no lock rests on the former set alone");
     }
     long left = leftNanos + waitNanos - now;
-    Heard told = heard;
+    CounterReading told = heard;
     if (left > 0) {
       lookLater(left);
     } else if (told == null) {
       read(fleet);
-    } else if (isStillThere(told, fleet)) {
-      finish(fleet, told.floor());
+    } else if (told.isStillTrue(former, fleet)) {
+      finish(fleet, Math.max(told.highest(), Math.max(fleet.floor(), wallMicros())));
     } else {
       heard = null;
       awaitOthers("nodes have changed while their counters were read");
@@ -550,57 +546,25 @@ public final class MembershipChange {
 
   /** Reads the counters of the present nodes, all of which have left the former epoch by now. */
   private void read(FleetRecord fleet) {
-    List<CompletableFuture<Long>> counters = new ArrayList<>();
-    Map<Integer, String> seen = new LinkedHashMap<>();
-    for (int i = 0; i < nodes.size(); i++) {
-      Seat seat = former.get(i);
-      String record = seat.seen();
-      boolean asked =
-          record != null
-              && seat.status().state() == State.VOTING
-              && fleet.set().contains(seat.self());
-      counters.add(
-          asked
-              ? nodes.get(i).highestCounter().toCompletableFuture().exceptionally(this::notTold)
-              : CompletableFuture.completedFuture(-1L));
-      if (record != null) {
-        seen.put(i, record);
-      }
-    }
-    Scheduler.Timer timer =
-        scheduler.schedule(
-            () -> counters.forEach(counter -> counter.complete(-1L)),
-            Math.max(patienceNanos, nodeTimeoutNanos));
     then(
-        CompletableFuture.allOf(counters.toArray(new CompletableFuture<?>[0])),
-        done -> {
-          timer.cancel();
-          List<Long> told = counters.stream().map(CompletableFuture::join).toList();
-          long floor = Math.max(fleet.floor(), wallMicros());
-          int heardOf = 0;
-          for (int i = 0; i < told.size(); i++) {
-            if (told.get(i) >= Plausible.FAR) {
-              throw new LockException(
-                  "node "
-                      + nodes.get(i).name()
-                      + " has a counter of "
-                      + told.get(i)
-                      + ", which no clock before the year 2112 gives; numbers could not go on above"
-                      + " it");
-            }
-            floor = Math.max(floor, told.get(i));
-            heardOf += told.get(i) >= 0 ? 1 : 0;
-          }
-          if (heardOf < Tally.quorumOf(fleet.set().size())) {
+        CounterReading.of(
+            nodes,
+            former,
+            fleet,
+            scheduler,
+            Math.max(patienceNanos, nodeTimeoutNanos),
+            this::notTold),
+        told -> {
+          if (told == null) {
             awaitOthers("no majority of the present nodes has told its highest counter");
-            return;
+          } else {
+            heard = told;
+            look();
           }
-          heard = new Heard(fleet.epoch(), seen, floor);
-          look();
         });
   }
 
-  private long notTold(Throwable failure) {
+  private void notTold(LockNode node, Throwable failure) {
     Throwable cause =
         failure instanceof CompletionException && failure.getCause() != null
             ? failure.getCause()
@@ -608,20 +572,13 @@ public final class MembershipChange {
     if (cause instanceof UnsupportedOperationException) {
       throw new LockException(String.valueOf(cause.getMessage()), cause);
     }
-    progress.accept("a counter could not be read: " + cause.getMessage());
-    return -1;
+    progress.accept("the counters of " + node.name() + " could not be read: " + cause.getMessage());
   }
 
   /** A node that has forgotten before its clock is known needs the clock in the proposals. */
   private long wallMicros() {
     long wallMicros = ticker.wallMicros();
     return wallMicros < Plausible.FAR ? wallMicros : 0;
-  }
-
-  private boolean isStillThere(Heard told, FleetRecord fleet) {
-    return told.epoch() == fleet.epoch()
-        && told.seen().entrySet().stream()
-            .allMatch(entry -> entry.getValue().equals(former.get(entry.getKey()).seen()));
   }
 
   private void finish(FleetRecord fleet, long floor) {

@@ -57,6 +57,7 @@ public final class RedlockBuilder {
   private Duration maxTtl = Duration.ofMinutes(5);
   private @Nullable String fleet;
   private boolean quarantine = true;
+  private boolean returnByReading;
   private boolean strict;
   private boolean releaseOnClose = true;
   private boolean closeNodes = true;
@@ -184,6 +185,19 @@ public final class RedlockBuilder {
    */
   public RedlockBuilder quarantine(boolean on) {
     this.quarantine = on;
+    return this;
+  }
+
+  /**
+   * Whether a node that forgot votes again, after its quarantine, only when the highest counters of
+   * a majority of the other nodes have been read; its numbers go on above them. Default: no: then
+   * that tokens rise rests on clocks, since the numbers that clients propose are of their clocks.
+   * It is for those whose clocks are not kept, and all clients of a fleet should be set alike: the
+   * one that finds the node decides, and any client then reads. Needs as many nodes that vote as
+   * make a majority, and the right to SCAN on Redis.
+   */
+  public RedlockBuilder returnByReading(boolean on) {
+    this.returnByReading = on;
     return this;
   }
 
@@ -347,6 +361,7 @@ public final class RedlockBuilder {
         maxTtl.toNanos(),
         fleet,
         quarantine,
+        returnByReading,
         strict,
         releaseOnClose,
         traceLeaks,

@@ -17,6 +17,7 @@ record Settings(
     long maxTtlNanos,
     @Nullable String fleet,
     boolean quarantine,
+    boolean returnByReading,
     boolean strict,
     boolean releaseOnClose,
     boolean traceLeaks,

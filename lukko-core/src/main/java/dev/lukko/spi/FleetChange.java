@@ -15,6 +15,13 @@ public record FleetChange(FleetRecord record, long quarantineMillis, Set<String>
   /** From when on the server votes is what the record says. */
   public static final long AS_WRITTEN = -1;
 
+  /**
+   * What is added to a quarantine after which the server votes again only when the counters of a
+   * majority have been read: a thousand years. Nobody waits for them, since whoever has read the
+   * counters writes the record anew.
+   */
+  public static final long UNTIL_READ_MILLIS = 365_250L * 24 * 60 * 60 * 1000;
+
   public FleetChange {
     dropped = Set.copyOf(dropped);
     if (quarantineMillis < AS_WRITTEN) {

@@ -236,6 +236,16 @@ public record FleetRecord(
     return has(self);
   }
 
+  /**
+   * Whether its server votes again only when the counters of a majority have been read, see {@link
+   * FleetChange#UNTIL_READ_MILLIS}.
+   *
+   * @param nowMillis the time of the server's clock
+   */
+  public boolean isUnread(long nowMillis) {
+    return fromMillis - nowMillis > FleetChange.UNTIL_READ_MILLIS / 2;
+  }
+
   /** The same of another server: its id, its run, and when it votes. */
   public FleetRecord of(String otherSelf, String otherRun, long otherFrom, String otherWhy) {
     return new FleetRecord(

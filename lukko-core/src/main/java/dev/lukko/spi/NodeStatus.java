@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  * @param identity what tells this server from every other, for as long as it runs without a
  *     restart; empty if it cannot be reached
  * @param detail why it may not vote, or since when; human-readable; may be empty
- * @param remaining how long its quarantine lasts yet; zero unless it is quarantined
+ * @param remaining how long its quarantine lasts yet; zero unless it is quarantined, or if it only
+ *     waits for the counters of a majority to be read
  * @param warnings what makes the node less safe than it could be, each with its consequence
  * @param traits what a client must know that has this node among others
  * @param memory the records that a store keeps which can forget; null if it keeps none. The state
@@ -134,14 +135,17 @@ public record NodeStatus(
           Duration.ZERO);
     }
     long left = record.fromMillis() - memory.clockMillis();
-    return left <= 0
-        ? with(State.VOTING, "", Duration.ZERO)
-        : with(
-            State.QUARANTINED,
-            record.why().equals(FleetRecord.RESTARTED)
+    if (left <= 0) {
+      return with(State.VOTING, "", Duration.ZERO);
+    }
+    boolean unread = record.isUnread(memory.clockMillis());
+    return with(
+        State.QUARANTINED,
+        (record.why().equals(FleetRecord.RESTARTED)
                 ? "restarted " + at
-                : "it had forgotten everything" + since,
-            Duration.ofMillis(left));
+                : "it had forgotten everything" + since)
+            + (unread ? "; then the counters of a majority have to be read" : ""),
+        Duration.ofMillis(unread ? Math.max(0, left - FleetChange.UNTIL_READ_MILLIS) : left));
   }
 
   /**

@@ -155,7 +155,7 @@ class ElectorateTest {
   @Test
   void lookThatDoesNotFindTheFleetLeavesItsSets() {
     Electorate before = electorate(ALL, ABC, DEF);
-    FleetPlan.Client client = new FleetPlan.Client(ALL, null, false, 0);
+    FleetPlan.Client client = new FleetPlan.Client(ALL, null, false, 0, false);
     List<NodeStatus> silent = new ArrayList<>();
     ALL.forEach(id -> silent.add(NodeStatus.unreachable("")));
     FleetPlan nothing = FleetPlan.of(client, silent, before.seats(), "f 3");

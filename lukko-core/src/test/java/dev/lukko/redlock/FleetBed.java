@@ -83,6 +83,7 @@ final class FleetBed {
     final List<@Nullable Server> addresses;
     private final @Nullable String fleet;
     private final boolean strict;
+    boolean byReading;
     List<Seat> seats = new ArrayList<>();
     Electorate electorate;
     List<NodeStatus> looked = List.of();
@@ -104,7 +105,7 @@ final class FleetBed {
       for (int i = 0; i < addresses.size(); i++) {
         names.add("address-" + i);
       }
-      return new FleetPlan.Client(names, fleet, strict, QUARANTINE);
+      return new FleetPlan.Client(names, fleet, strict, QUARANTINE, byReading);
     }
 
     /** Looks, twice if need be, and decides; changes nothing at a server yet. */

@@ -208,6 +208,21 @@ class SettingsTest {
 
   private static Settings settings(Duration nodeTimeout) {
     return new Settings(
-        0.01, 2_000_000, 0, 0, 0, null, nodeTimeout, 0, 1, null, true, false, true, false, "");
+        0.01,
+        2_000_000,
+        0,
+        0,
+        0,
+        null,
+        nodeTimeout,
+        0,
+        1,
+        null,
+        true,
+        false,
+        false,
+        true,
+        false,
+        "");
   }
 }

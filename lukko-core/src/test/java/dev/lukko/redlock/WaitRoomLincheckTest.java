@@ -43,6 +43,7 @@ public class WaitRoomLincheckTest {
             null,
             true,
             false,
+            false,
             true,
             false,
             "test");

@@ -148,7 +148,7 @@ final class Ledger {
    */
   private boolean ordersTokens(Acquisition later) {
     boolean onlyByClock = world.plan.weather().losesMajority() && !world.plan.strict();
-    return !onlyByClock || later.client.pauses() == 0;
+    return world.ordersTokens() && (!onlyByClock || later.client.pauses() == 0);
   }
 
   private static String pair(Acquisition earlier, Acquisition later) {

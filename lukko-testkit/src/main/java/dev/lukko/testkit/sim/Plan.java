@@ -17,6 +17,8 @@ import java.util.function.UnaryOperator;
  * @param meanLatencyNanos how long a message takes one way
  * @param watched whether nodes give hints
  * @param strict whether clients are strict
+ * @param byReading whether a node that forgot returns by a reading of counters; then clocks may be
+ *     wrong by anything
  * @param fair whether some contenders stand in a line
  * @param firstUnreachable the number of a client that cannot reach a node at first, or -1
  * @param nodeSkews the rates of the nodes' clocks
@@ -41,6 +43,7 @@ record Plan(
     long meanLatencyNanos,
     boolean watched,
     boolean strict,
+    boolean byReading,
     boolean fair,
     int firstUnreachable,
     List<Double> nodeSkews,
@@ -77,6 +80,7 @@ record Plan(
         meanLatencyNanos,
         watched,
         strict,
+        byReading,
         fair,
         firstUnreachable,
         nodeSkews,

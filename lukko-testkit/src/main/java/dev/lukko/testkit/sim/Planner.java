@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Draws a history from a seed: its machines, its contenders, and through {@link Faults} its faults.
@@ -13,6 +14,7 @@ final class Planner {
   private static final long MILLI = 1_000_000L;
   private static final long HOUR_MICROS = 3_600_000_000L;
   private static final long LEFTOVERS = 0x6c6566746f766572L;
+  private static final long READING = 0x72656164696e67L;
 
   private final Dice dice;
   private final double rateError;
@@ -40,6 +42,8 @@ final class Planner {
     List<Integer> contenders = drawContenders(clients);
     List<Op> ops = drawOps(contenders.size(), ttl, fair);
     Dice own = new Dice(Dice.mix(seed ^ LEFTOVERS));
+    Dice reading = new Dice(Dice.mix(seed ^ READING)); // The rest of a history stays as it was.
+    boolean byReading = weather == Weather.FORGETFUL && reading.chance(40);
     Plan plan =
         new Plan(
             seed,
@@ -54,12 +58,13 @@ final class Planner {
             dice.between(50_000, Math.min(1_500_000, tau / 12)),
             dice.chance(60),
             weather == Weather.AMNESIA && dice.chance(50),
+            byReading,
             fair,
             dice.chance(5) ? dice.below(clients) : -1,
             skews(nodes, rateError),
             skews(clients + 1, weather == Weather.AMNESIA ? 0 : rateError),
-            wallOffsets(clients + 1, ttl),
-            leftovers(own, nodes),
+            wallOffsets(clients + 1, ttl, byReading ? reading : null),
+            leftovers(own, nodes, byReading),
             contenders,
             ops,
             List.of());
@@ -96,15 +101,16 @@ final class Planner {
   }
 
   /**
-   * Nodes that forget need wall clocks that differ by less than the quarantine, and by nothing if
-   * there is none; no other promise rests on them.
+   * Nodes that forget need wall clocks that differ by less than the quarantine, unless they return
+   * by a reading, and by nothing if there is none; no other promise rests on them.
    */
-  private List<Long> wallOffsets(int count, long ttl) {
+  private List<Long> wallOffsets(int count, long ttl, @Nullable Dice reading) {
     List<Long> offsets = new ArrayList<>();
     long most =
         switch (weather) {
           case AMNESIA -> 0;
-          case FORGETFUL -> ttl / 1_000 / 3;
+          case FORGETFUL ->
+              reading == null ? ttl / 1_000 / 3 : reading.pick(ttl / 1_000, HOUR_MICROS);
           default -> dice.pick(0L, 0L, 2_000L, ttl / 1_000, HOUR_MICROS);
         };
     for (int i = 0; i < count; i++) {
@@ -118,9 +124,9 @@ final class Planner {
    * rounds that reached some nodes only, need a second question. They have a die of their own, so
    * that every other part of a seed's history is what it was without them.
    */
-  private List<Long> leftovers(Dice own, int nodes) {
+  private List<Long> leftovers(Dice own, int nodes, boolean byReading) {
     // Where nodes forget, the order rests on clocks that are not behind what was forgotten.
-    boolean byClock = weather == Weather.FORGETFUL || weather == Weather.AMNESIA;
+    boolean byClock = (weather == Weather.FORGETFUL && !byReading) || weather == Weather.AMNESIA;
     if (byClock || !own.chance(10)) {
       return List.of();
     }

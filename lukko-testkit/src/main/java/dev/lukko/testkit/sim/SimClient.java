@@ -59,6 +59,7 @@ final class SimClient implements Ticker, Scheduler {
             .retryJitter(Duration.ofNanos(plan.retryDelayNanos()))
             .maxTtl(Duration.ofNanos(plan.maxTtlNanos()))
             .strict(plan.strict())
+            .returnByReading(plan.byReading())
             .closeNodes(false);
     locks = plan.settings().apply(builder).build();
     links.forEach(SimLink::connected);

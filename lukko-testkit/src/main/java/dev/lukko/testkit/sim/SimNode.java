@@ -65,6 +65,7 @@ final class SimNode {
     node.forget();
     shadow.forget();
     admitted = false;
+    world.countersMayBeLost();
     if (!world.plan.weather().losesMajority() || world.plan.strict()) {
       barredUntil = world.now() + world.plan.shortestTrueNanos(world.plan.maxTtlNanos());
     }
@@ -106,6 +107,12 @@ final class SimNode {
   /** When its present quarantine ends at the latest, in true time. */
   long quarantineLeftNanos() {
     return status().remaining().toNanos();
+  }
+
+  /** Whether it has none of the counters that it may have to follow. */
+  boolean isUnread() {
+    long nowMillis = clock.nanoTime() / 1_000_000;
+    return !admitted || records().stream().anyMatch(record -> record.isUnread(nowMillis));
   }
 
   /** Whether it has forgotten and nobody has decided yet from when on it may vote. */
@@ -185,6 +192,7 @@ final class SimNode {
   NodeStatus admit(NodeStatus seen, FleetChange change) {
     NodeStatus status = now(node.admit(seen, change));
     admitted |= status.state() != NodeStatus.State.UNMARKED;
+    world.countersMayBeLost();
     return status;
   }
 

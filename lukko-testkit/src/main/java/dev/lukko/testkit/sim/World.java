@@ -27,6 +27,7 @@ final class World {
   private final List<Set<Integer>> sets = new ArrayList<>();
 
   private boolean moved;
+  private boolean countersLost;
 
   private final PriorityQueue<Event> queue = new PriorityQueue<>(256);
   private long now;
@@ -181,6 +182,19 @@ final class World {
   /** Whether an address ever led elsewhere: then a release may have gone there, too. */
   boolean hasMoved() {
     return moved;
+  }
+
+  /** Looks whether so many nodes are without counters that no majority is left to read them from. */
+  void countersMayBeLost() {
+    countersLost |= nodes.stream().filter(SimNode::isUnread).count() > nodes.size() - quorum();
+  }
+
+  /**
+   * Whether tokens rise whatever the clocks are: not where they are to be read and at some time no
+   * majority was left that had the counters of before.
+   */
+  boolean ordersTokens() {
+    return !plan.byReading() || !countersLost;
   }
 
   /**

@@ -16,6 +16,7 @@ final class Mutants {
   private static final String WATCHDOG = "redlock/Watchdog.java";
   private static final String CHANGE = "redlock/MembershipChange.java";
   private static final String FLEET = "redlock/FleetPlan.java";
+  private static final String READING = "redlock/CounterReading.java";
   private static final String LOOK = "redlock/FleetLook.java";
   private static final String MEMBERSHIP = "redlock/FleetMembership.java";
   private static final String KEPT = "release/KeptReleases.java";
@@ -201,23 +202,36 @@ final class Mutants {
         Mutant.of(
             "a forgetful node votes at once",
             LOOK,
-            "return majority && !client.strict() ? 0 : client.quarantineMillis();",
+            "return majority && !client.strict() ? 0 : client.pauseMillis();",
             "return 0;"),
         Mutant.of(
             "a forgetful node votes after half the time",
             LOOK,
-            "return majority && !client.strict() ? 0 : client.quarantineMillis();",
-            "return majority && !client.strict() ? 0 : client.quarantineMillis() / 2;"),
+            "return majority && !client.strict() ? 0 : client.pauseMillis();",
+            "return majority && !client.strict() ? 0 : client.pauseMillis() / 2;"),
         Mutant.of(
             "a strict client does not wait",
             LOOK,
-            "return majority && !client.strict() ? 0 : client.quarantineMillis();",
-            "return majority ? 0 : client.quarantineMillis();"),
+            "return majority && !client.strict() ? 0 : client.pauseMillis();",
+            "return majority ? 0 : client.pauseMillis();"),
         Mutant.of(
             "a forgotten record goes unnoticed",
             NODE,
             "runs++; setDirectory(new TreeMap<>());",
             ""),
+        Mutant.of(
+            "a node returns without a reading",
+            MEMBERSHIP,
+            "unread.forEach((node, record) -> look.changes[node] = FleetChange.of(record, 0));",
+            "",
+            "if (current.set().size() - unread.size()",
+            "unread.forEach((node, record) -> look.changes[node] = FleetChange.of(record, 0));"
+                + " if (current.set().size() - unread.size()"),
+        Mutant.of(
+            "a node returns above what one node has told",
+            READING,
+            "return told < Tally.quorumOf(fleet.set().size())",
+            "return told < 1"),
         // ---- fleets
         Mutant.of(
             "what another fleet has decided counts",
