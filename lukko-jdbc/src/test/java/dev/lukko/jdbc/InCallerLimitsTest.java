@@ -154,7 +154,8 @@ class InCallerLimitsTest {
             }
           };
       LockEntry entry = entry("a" + i, "r");
-      assertThat(grant(entry)).isInstanceOf(Unknown.class);
+      // Whether it was the request's own statement, or a check of the connection before it.
+      assertThat(grant(entry)).isInstanceOfAny(Unknown.class, Failed.class);
       meddler = null;
       // The lane of the owner is free again, too.
       assertThat(release(entry)).isEqualTo(new ReleaseReply.NotHeld());

@@ -64,7 +64,11 @@ class MovedAddressTest {
 
   @Test
   void databaseThatIsReachedByTwoAddressesHasOneVote() throws Exception {
-    try (Redlock holder = client(first.node().name("a").build(), third.node().name("c").build());
+    try (Redlock holder =
+            client(
+                first.node().name("a").build(),
+                second.node().name("b").build(),
+                third.node().name("c").build());
         Redlock other =
             client(
                 JdbcNode.builder(moving).name("a").dialect(Dialect.H2).build(),
