@@ -221,9 +221,15 @@ final class Admission {
     tell(plan.difference());
     boolean settled = !plan.hasChanges() && !plan.looksAgain();
     FleetRecord fleet = plan.fleet();
-    boolean returns =
-        settled && told != null && fleet != null && told.isStillTrue(plan.seats(), fleet);
-    if ((settled && !(returns && plan.awaitsReading())) || steps >= MOST_STEPS) {
+    CounterReading returning =
+        settled
+                && told != null
+                && fleet != null
+                && plan.awaitsReading()
+                && told.isStillTrue(plan.seats(), fleet)
+            ? told
+            : null;
+    if ((settled && returning == null) || steps >= MOST_STEPS) {
       conclude(plan);
       end(review);
       if (settled && told == null && fleet != null && plan.awaitsReading()) {
@@ -237,7 +243,9 @@ final class Admission {
             node -> {
               int index = indices.getOrDefault(node, 0);
               FleetChange change =
-                  returns ? plan.returned(index, told.highest()) : plan.change(index);
+                  returning == null
+                      ? plan.change(index)
+                      : plan.returned(index, returning.highest());
               return change == null ? node.status() : node.admit(seen.get(index), change);
             })
         .thenAccept(after -> step(after, steps + 1, review));

@@ -15,6 +15,7 @@ import dev.lukko.spi.GrantReply.Refused;
 import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.LockEntry;
 import dev.lukko.spi.NodeFault;
+import dev.lukko.spi.NodeSet;
 import dev.lukko.spi.NodeStatus;
 import dev.lukko.spi.NodeStatus.State;
 import dev.lukko.spi.NotVoting;
@@ -104,7 +105,10 @@ class InterleavedRequestsTest {
     NodeStatus after =
         Ask.now(
             other.admit(
-                status, FleetChange.of(record.next(record.members()), FleetChange.AS_WRITTEN)));
+                status,
+                FleetChange.of(
+                    record.in(record.epoch() + 1, record.set(), null, record.floor()),
+                    FleetChange.AS_WRITTEN)));
     assertThat(after.memory().records().get(0).epoch()).isEqualTo(record.epoch() + 1);
     SoleFleet.status(other);
   }
@@ -362,7 +366,15 @@ class InterleavedRequestsTest {
     FleetRecord record = status.memory().records().get(0);
     HeldPacket held = holdNext("update", "records");
     CompletableFuture<NodeStatus> late =
-        slow.admit(status, FleetChange.of(record.next(List.of("0123456789ab")), 600_000))
+        slow.admit(
+                status,
+                FleetChange.of(
+                    record.in(
+                        record.epoch() + 1,
+                        NodeSet.of(List.of("0123456789ab")),
+                        null,
+                        record.floor()),
+                    600_000))
             .toCompletableFuture();
     awaitArrival(held);
     replaceRecord();

@@ -67,7 +67,10 @@ final class Resource {
 
   /** The write of a holder that is alone is not refused. */
   private void checkRefusal(Acquisition writer) {
-    if (world.ordersTokens() && world.plan.excludes() && !writer.shared && world.now() < writer.endedAt()) {
+    if (world.ordersTokens()
+        && world.plan.excludes()
+        && !writer.shared
+        && world.now() < writer.endedAt()) {
       world.violated(Check.M, "a write of acquisition " + writer.number + " was refused");
     }
   }

@@ -184,7 +184,9 @@ final class World {
     return moved;
   }
 
-  /** Looks whether so many nodes are without counters that no majority is left to read them from. */
+  /**
+   * Looks whether so many nodes are without counters that no majority is left to read them from.
+   */
   void countersMayBeLost() {
     countersLost |= nodes.stream().filter(SimNode::isUnread).count() > nodes.size() - quorum();
   }

@@ -30,7 +30,9 @@ class CodeTableTest {
           "exclusion",
           "exclusion-shared",
           "exclusion-quarantine",
-          "tokens-quarantine");
+          "tokens-quarantine",
+          "tokens-recovery",
+          "membership-change");
 
   @Test
   void eachRequirementOfAModelHasARowAndNoOtherThingHas() {
