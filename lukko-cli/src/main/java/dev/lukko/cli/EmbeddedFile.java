@@ -7,6 +7,7 @@ import dev.lukko.jdbc.EmbeddedNode;
 import dev.lukko.jdbc.JdbcNode;
 import dev.lukko.redlock.RedlockBuilder;
 import dev.lukko.spi.LockNode;
+import dev.lukko.text.Printable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -148,7 +149,9 @@ record EmbeddedFile(Path path) implements LockStore {
   private static String why(@Nullable Throwable cause) {
     return cause == null
         ? "unknown cause"
-        : cause.getClass().getSimpleName() + ": " + cause.getMessage();
+        : cause.getClass().getSimpleName()
+            + ": "
+            + Printable.of(String.valueOf(cause.getMessage()));
   }
 
   private static UnavailableException unavailable(String message) {

@@ -137,7 +137,7 @@ public final class ArchitectureRules {
                         .anyMatch(ArchitectureRules::readsAnAddress)))
         .should()
         .dependOnClassesThat()
-        .haveFullyQualifiedName("dev.lukko.text.PrintableAddress")
+        .resideInAPackage(TEXT)
         .allowEmptyShould(true);
   }
 
