@@ -287,7 +287,7 @@ lukko_run() {
   exec 4<>"$lukko_pipes/java" 7<>"$lukko_pipes/keeper" || exit 70
   exec 3<"$lukko_pipes/java" 5>"$lukko_pipes/java" 4<&-
   exec 8<>"$lukko_pipes/shell" || exit 70
-  lukko_options="$lukko_options -Xrs -Dlukko.shell=$$ -Dlukko.child=$lukko_child"
+  lukko_options="$lukko_options -Xrs -XX:+DisableAttachMechanism -Dlukko.shell=$$ -Dlukko.child=$lukko_child"
   (
     exec 5>&- 9>&-
     lukko_alone

@@ -8,6 +8,7 @@ import dev.lukko.jdbc.JdbcNode;
 import dev.lukko.redlock.RedlockBuilder;
 import dev.lukko.spi.LockNode;
 import dev.lukko.text.Printable;
+import dev.lukko.text.PrintableAddress;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -100,11 +101,12 @@ record EmbeddedFile(Path path) implements LockStore {
     if (Files.notExists(path)) {
       return "there is no file " + path;
     }
+    String url = "jdbc:sqlite:" + path;
     try (JdbcNode node = (JdbcNode) open().get(0)) {
       long before = Files.size(path);
       long deleted =
           node.purge().toCompletableFuture().get(PURGE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
-      try (Connection connection = DriverManager.getConnection("jdbc:sqlite:" + path);
+      try (Connection connection = DriverManager.getConnection(url);
           Statement statement = connection.createStatement()) {
         statement.execute("PRAGMA busy_timeout = " + NODE_TIMEOUT.toMillis());
         statement.execute("VACUUM");
@@ -124,7 +126,7 @@ record EmbeddedFile(Path path) implements LockStore {
     } catch (IOException | SQLException | ExecutionException | TimeoutException failure) {
       Throwable cause = failure.getCause() == null ? failure : failure.getCause();
       throw new UnavailableException(
-          "the lock file " + path + " could not be purged (" + why(cause) + ")");
+          "could not purge " + PrintableAddress.of(url) + " (" + why(cause) + ")");
     }
   }
 

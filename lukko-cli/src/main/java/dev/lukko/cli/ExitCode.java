@@ -28,6 +28,9 @@ final class ExitCode {
   /** A process of the command could not be ended. The shell says it of a signal, too. */
   static final int NOT_ENDED = 80;
 
+  /** The command was ended at the end of {@code --max-hold}; what {@code timeout} says. */
+  static final int HELD_TOO_LONG = 124;
+
   /** The command was found and could not be run. */
   static final int CANNOT_RUN = 126;
 

@@ -11,13 +11,16 @@ import dev.lukko.LockRequest;
 import dev.lukko.LossReason;
 import dev.lukko.NodeAnswer;
 import dev.lukko.ReleaseOutcome;
+import dev.lukko.cli.RunPolicy.OnLost;
 import dev.lukko.cli.process.ProcessTree;
 import dev.lukko.redlock.Redlock;
 import dev.lukko.spi.LockNode;
+import dev.lukko.time.Scheduler;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -30,6 +33,8 @@ final class LockedRun {
   /** How Java words the system's error: "error=2, ..." before version 25, then "error: 2 (...". */
   private static final Pattern ERROR_NUMBER = Pattern.compile("error[=:] ?(\\d+)");
 
+  private static final String KILLED = "lukko was killed while it ran a command under ";
+
   private static final int ENOENT = 2;
   private static final int EACCES = 13;
   private static final int ENOTDIR = 20;
@@ -38,7 +43,7 @@ final class LockedRun {
   private final CommandProcess command;
   private final LockRequest request;
   private final RunWords words;
-  private final Duration killAfter;
+  private final RunPolicy policy;
   private final String resource;
 
   LockedRun(
@@ -46,12 +51,12 @@ final class LockedRun {
       CommandProcess command,
       LockRequest request,
       RunWords words,
-      Duration killAfter) {
+      RunPolicy policy) {
     this.surroundings = surroundings;
     this.command = command;
     this.request = request;
     this.words = words;
-    this.killAfter = killAfter;
+    this.policy = policy;
     this.resource = request.resources().get(0);
   }
 
@@ -80,6 +85,9 @@ final class LockedRun {
 
   private int refused(LockException reason) {
     if (reason instanceof LockBusyException busy) {
+      if (policy.skipIfBusy()) {
+        return ExitCode.OK;
+      }
       surroundings.say(
           name()
               + " is held by "
@@ -109,16 +117,43 @@ final class LockedRun {
     CompletableFuture<LossReason> lost = lease.lost().toCompletableFuture();
     // Without a bound: the command may take as long as it likes, and the lease ends when it is
     // lost, at its ttl at the latest.
-    CompletableFuture.anyOf(command.ended(), lost, command.abandoned()).join();
+    CompletableFuture<Void> heldTooLong = heldTooLong();
+    CompletableFuture.anyOf(command.ended(), lost, command.abandoned(), heldTooLong).join();
     boolean ended = command.ended().isDone();
     if (lost.isDone() || (ended && !lease.isValid())) {
-      return end("lost " + name() + ": " + lost.getNow(LossReason.EXPIRED).explanation(), nodes);
+      String why = "lost " + name() + ": " + lost.getNow(LossReason.EXPIRED).explanation();
+      return ended || policy.onLost() == OnLost.KILL ? end(why, nodes) : goOn(why, nodes);
     }
-    if (!ended) {
-      return end("lukko was killed while it held " + name(), List.of());
+    if (ended) {
+      command.detach();
+      return release(lease, command.ended().join(), nodes);
+    }
+    if (command.abandoned().isDone()) {
+      return end(KILLED + name(), List.of());
+    }
+    int code = end("the command has held " + name() + " for --max-hold", List.of());
+    return code == ExitCode.LOST ? ExitCode.HELD_TOO_LONG : code;
+  }
+
+  private CompletableFuture<Void> heldTooLong() {
+    CompletableFuture<Void> never = new CompletableFuture<>();
+    Duration maxHold = policy.maxHold();
+    return maxHold == null
+        ? never
+        : never.completeOnTimeout(
+            null, Scheduler.toNanosSaturated(maxHold), TimeUnit.NANOSECONDS);
+  }
+
+  /** Without the lock, as was asked for. */
+  private int goOn(String why, List<? extends LockNode> nodes) {
+    surroundings.say(
+        why + "; the command goes on without it (--on-lost warn)" + nowHeldBy(nodes));
+    CompletableFuture.anyOf(command.ended(), command.abandoned()).join();
+    if (!command.ended().isDone()) {
+      return end(KILLED + name(), List.of());
     }
     command.detach();
-    return release(lease, command.ended().join(), nodes);
+    return ExitCode.LOST;
   }
 
   private int explain(IOException cannotRun) {
@@ -144,15 +179,15 @@ final class LockedRun {
         why
             + (ended
                 ? "; the command had ended meanwhile with exit code " + command.ended().join()
-                : "; ending the command: TERM now, KILL after " + Durations.show(killAfter))
+                : "; ending the command: TERM now, KILL after " + Durations.show(policy.killAfter()))
             + (nodes.isEmpty() ? "" : nowHeldBy(nodes)));
-    int killed = tree.endWithin(killAfter);
+    int killed = tree.endWithin(policy.killAfter());
     if (killed > 0) {
       surroundings.say(
           "killed "
               + processes(killed)
               + " that had not ended "
-              + Durations.show(killAfter)
+              + Durations.show(policy.killAfter())
               + " after TERM");
     }
     command.detach();

@@ -35,7 +35,9 @@ import picocli.CommandLine.Parameters;
     customSynopsis = {
       "lukko run [-v] [--node URL ...] [--ttl DURATION]",
       "                 [--wait DURATION] [--key-format FORMAT]",
-      "                 [--kill-after DURATION] [--max-ttl DURATION]",
+      "                 [--skip-if-busy] [--on-lost kill|warn]",
+      "                 [--max-hold DURATION] [--kill-after DURATION]",
+      "                 [--max-ttl DURATION]",
       "                 RESOURCE -- COMMAND [ARG...]"
     },
     sortOptions = false,
@@ -47,11 +49,12 @@ import picocli.CommandLine.Parameters;
       "64:the command line is wrong; nothing was done",
       "69:no quorum of nodes could be reached, or the lock file not be used;"
           + " COMMAND did not run",
-      "75:the lock is held by another; COMMAND did not run",
+      "75:the lock is held by another; COMMAND did not run (0 with --skip-if-busy)",
       "70:an error in this program, or its Java did not start",
       "79:the lock was lost while COMMAND ran; COMMAND was ended",
       "80:a process of COMMAND could not be ended when the lock was lost, or"
           + " COMMAND not be told of a signal",
+      "124:COMMAND was ended, since it held the lock for --max-hold",
       "126:COMMAND was found and could not be run",
       "127:COMMAND was not found"
     },
@@ -91,10 +94,32 @@ final class RunCommand implements Callable<Integer> {
   private String maxWait = "";
 
   @Option(
+      names = "--skip-if-busy",
+      description = "Ends with 0 and says nothing if another holds the lock when --wait is over.")
+  private boolean skipIfBusy;
+
+  @Option(
+      names = "--on-lost",
+      paramLabel = "kill|warn",
+      defaultValue = "kill",
+      description =
+          "What becomes of COMMAND when the lock is lost: 'kill' ends it, 'warn' says so and lets"
+              + " it go on without the lock. Default: kill.")
+  private RunPolicy.OnLost onLost = RunPolicy.OnLost.KILL;
+
+  @Option(
+      names = "--max-hold",
+      paramLabel = "DURATION",
+      description =
+          "How long COMMAND may hold the lock; then it is ended as if the lock were lost. Without"
+              + " it: as long as it likes.")
+  private @Nullable Duration maxHold;
+
+  @Option(
       names = "--kill-after",
       paramLabel = "DURATION",
       defaultValue = "5s",
-      description = "How long COMMAND has from TERM to KILL when the lock was lost. Default: 5s.")
+      description = "How long COMMAND has from TERM to KILL when it is ended. Default: 5s.")
   private Duration killAfter = Duration.ZERO;
 
   @Option(
@@ -122,16 +147,24 @@ final class RunCommand implements Callable<Integer> {
   public Integer call() {
     RunWords run = RunWords.of(words == null ? List.of() : words);
     LockRequest request = request(run);
+    checkPositive("--max-hold", maxHold);
     LockStore store = nodes.store(surroundings);
     LaunchingShell shell = surroundings.shell();
     try (CommandProcess command = shell == null ? ownCommand(run) : new ShellCommand(shell)) {
       List<LockNode> connected = store.open();
       try (Redlock locks = client(store, connected)) {
+        RunPolicy policy = new RunPolicy(skipIfBusy, onLost, maxHold, killAfter);
         int code =
-            new LockedRun(surroundings, command, request, run, killAfter).run(locks, connected);
+            new LockedRun(surroundings, command, request, run, policy).run(locks, connected);
         store.tidy(connected);
         return code;
       }
+    }
+  }
+
+  private static void checkPositive(String option, @Nullable Duration value) {
+    if (value != null && value.isZero()) {
+      throw new UsageException(option + " is 0 ms; it must be longer");
     }
   }
 

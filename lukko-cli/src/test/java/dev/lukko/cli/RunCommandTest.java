@@ -264,6 +264,56 @@ class RunCommandTest {
   }
 
   @Test
+  void aBusyLockIsSkippedInSilenceIfThatWasAskedFor() {
+    Gate gate = new Gate(directory, "holder");
+    CompletableFuture<Invocation> holder = start(resource, "--", "sh", "-c", gate.script());
+    gate.awaitReached();
+    Path ran = directory.resolve("ran");
+
+    Invocation skipped =
+        Invocation.with(nodes(servers), "run", "--skip-if-busy", resource, "--", "touch", "" + ran);
+
+    assertThat(skipped).isEqualTo(new Invocation(0, "", ""));
+    assertThat(ran).doesNotExist();
+    gate.open();
+    assertThat(join(holder).exitCode()).isZero();
+  }
+
+  @Test
+  void aLostLockIsSaidAndTheCommandGoesOnIfThatWasAskedFor() {
+    Gate gate = new Gate(directory, "holder");
+    Gate after = new Gate(directory, "after");
+    CompletableFuture<Invocation> holder =
+        start(
+            "--ttl", "1s", "--on-lost", "warn", resource, "--", "sh", "-c",
+            gate.script() + "; " + after.script());
+    ProcessHandle child = gate.awaitReached();
+
+    steal();
+    gate.open();
+    after.awaitReached();
+    assertThat(child.isAlive()).isTrue();
+    after.open();
+
+    Invocation lost = join(holder);
+    assertThat(lost.exitCode()).isEqualTo(79);
+    assertThat(lost.err()).containsOnlyOnce("\n").doesNotContain("TERM");
+  }
+
+  @Test
+  void aCommandThatHoldsTheLockTooLongIsEndedAndTheLockReleased() {
+    Gate gate = new Gate(directory, "holder");
+
+    Invocation ended = run("--max-hold", "1ms", "--", "sh", "-c", gate.script());
+
+    assertThat(ended.exitCode()).isEqualTo(124);
+    assertThat(ended.err())
+        .startsWith("lukko: the command has held lock '" + resource + "' for --max-hold; ending")
+        .containsOnlyOnce("\n");
+    awaitReleased(servers);
+  }
+
+  @Test
   void aCommandThatIgnoresTermIsKilledWhenItsLockIsLost() {
     Gate gate = new Gate(directory, "holder");
     String script = "trap '' TERM; " + gate.script();

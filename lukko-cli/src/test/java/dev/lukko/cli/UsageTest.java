@@ -48,6 +48,8 @@ class UsageTest {
         wrong("'soon' is not a duration", "run", "--wait=soon", "--node", NODE, "r", "--", "x"),
         wrong("ttl is PT0S; it must be at least 1 ms", "run", "--ttl=0s", "--node", NODE, "r", "x"),
         wrong("ttl is 6 min 0 s; it must", "run", "--ttl=6m", "--node", NODE, "r", "--", "x"),
+        wrong("--max-hold is 0 ms", "run", "--max-hold=0s", "--node", NODE, "r", "--", "x"),
+        wrong("--on-lost", "run", "--on-lost", "ask", "--node", NODE, "r", "--", "x"),
         wrong("--key-format", "run", "--key-format", "odd", "--node", NODE, "r", "--", "x"),
         wrong("resource \"\" has 0 characters", "run", "--node", NODE, "", "--", "x"),
         wrong("the resource has 256 characters", "status", "--node", NODE, "r".repeat(256)),

@@ -1,6 +1,7 @@
 package dev.lukko.cli.wrapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.nio.file.Path;
 import java.util.Map;
@@ -70,6 +71,29 @@ class SurroundingsTest {
       assertThat(script.exitCode()).isEqualTo(70);
       assertThat(script.out()).isEmpty();
       assertThat(script.err()).contains("lukko: its Java did not start");
+    }
+  }
+
+  @Test
+  void aTinyTemporaryFolderWithoutExecutionIsEnoughAndNothingIsLeftInIt() throws Exception {
+    String mounts =
+        "mount -t tmpfs tmpfs /mnt && mkdir /mnt/lukko && mount --bind ${LUKKO%/*} /mnt/lukko"
+            + " && mount -t tmpfs -o noexec,size=16k tmpfs /tmp";
+    assumeTrue(
+        new ProcessBuilder("unshare", "--mount", "sh", "-c", "mount -t tmpfs tmpfs /mnt")
+                .start()
+                .waitFor()
+            == 0,
+        "no file systems can be mounted here");
+    String text =
+        mounts
+            + " && export XDG_STATE_HOME=/mnt && unset TMPDIR && /mnt/lukko/lukko run a -- echo done"
+            + " && /mnt/lukko/lukko run b -- sh -c \"kill -KILL \\$PPID\";"
+            + " /mnt/lukko/lukko run --wait 50s b -- ls -A /tmp";
+
+    try (Script script = Script.start(directory, "unshare --mount sh -c '" + text + "'")) {
+      assertThat(script.exitCode()).as(script.err()).isZero();
+      assertThat(script.out()).isEqualTo("done\n");
     }
   }
 }
