@@ -26,8 +26,19 @@ lukko_make_pipes() {
 # for others GNU env or Perl can. lukko_ours says which of the two were not ignored from the start.
 lukko_look_at_signals() {
   lukko_way=
-  lukko_ours=$(sh -c 'trap "caught=\" INT\"" INT; trap "caught=\"\${caught:-} QUIT\"" QUIT
-    kill -s INT $$; kill -s QUIT $$; printf %s "${caught:-}"')
+  lukko_ours=
+  # Of another program: some shells ignore QUIT themselves.
+  lukko_mask=$(grep '^SigIgn:' /proc/self/status)
+  case $lukko_mask in
+    '') # A signal that is blocked is taken for one that is ignored.
+      lukko_ours=$(sh -c 'trap "caught=\" INT\"" INT; trap "caught=\"\${caught:-} QUIT\"" QUIT
+        kill -s INT $$; kill -s QUIT $$; printf %s "${caught:-}"')
+      ;;
+    *[014589cd]) lukko_ours=' INT' ;;
+  esac
+  case $lukko_mask in
+    *[012389ab]) lukko_ours="$lukko_ours QUIT" ;;
+  esac
   for lukko_way in trap env perl; do
     [ -n "$lukko_ours" ] || return 0
     lukko_signal=${lukko_ours# }
@@ -36,7 +47,7 @@ lukko_look_at_signals() {
     [ $? -le 128 ] || return 0
   done
   lukko_way=none
-}
+} 2>/dev/null
 
 # Becomes a program with INT and QUIT as they were before this shell. In a background process.
 lukko_defaults() {

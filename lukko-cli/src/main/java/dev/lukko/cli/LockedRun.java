@@ -140,14 +140,12 @@ final class LockedRun {
     Duration maxHold = policy.maxHold();
     return maxHold == null
         ? never
-        : never.completeOnTimeout(
-            null, Scheduler.toNanosSaturated(maxHold), TimeUnit.NANOSECONDS);
+        : never.completeOnTimeout(null, Scheduler.toNanosSaturated(maxHold), TimeUnit.NANOSECONDS);
   }
 
   /** Without the lock, as was asked for. */
   private int goOn(String why, List<? extends LockNode> nodes) {
-    surroundings.say(
-        why + "; the command goes on without it (--on-lost warn)" + nowHeldBy(nodes));
+    surroundings.say(why + "; the command goes on without it (--on-lost warn)" + nowHeldBy(nodes));
     CompletableFuture.anyOf(command.ended(), command.abandoned()).join();
     if (!command.ended().isDone()) {
       return end(KILLED + name(), List.of());
@@ -179,7 +177,8 @@ final class LockedRun {
         why
             + (ended
                 ? "; the command had ended meanwhile with exit code " + command.ended().join()
-                : "; ending the command: TERM now, KILL after " + Durations.show(policy.killAfter()))
+                : "; ending the command: TERM now, KILL after "
+                    + Durations.show(policy.killAfter()))
             + (nodes.isEmpty() ? "" : nowHeldBy(nodes)));
     int killed = tree.endWithin(policy.killAfter());
     if (killed > 0) {

@@ -154,8 +154,7 @@ final class RunCommand implements Callable<Integer> {
       List<LockNode> connected = store.open();
       try (Redlock locks = client(store, connected)) {
         RunPolicy policy = new RunPolicy(skipIfBusy, onLost, maxHold, killAfter);
-        int code =
-            new LockedRun(surroundings, command, request, run, policy).run(locks, connected);
+        int code = new LockedRun(surroundings, command, request, run, policy).run(locks, connected);
         store.tidy(connected);
         return code;
       }

@@ -285,7 +285,14 @@ class RunCommandTest {
     Gate after = new Gate(directory, "after");
     CompletableFuture<Invocation> holder =
         start(
-            "--ttl", "1s", "--on-lost", "warn", resource, "--", "sh", "-c",
+            "--ttl",
+            "1s",
+            "--on-lost",
+            "warn",
+            resource,
+            "--",
+            "sh",
+            "-c",
             gate.script() + "; " + after.script());
     ProcessHandle child = gate.awaitReached();
 

@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -20,8 +21,9 @@ final class Script implements AutoCloseable {
 
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
-  /** Java starts its children with QUIT blocked. A dash that has waited blocks nothing. */
-  private static final String UNBLOCK = "true & wait; ";
+  /** Java starts its children with QUIT blocked. */
+  private static final List<String> UNBLOCKED =
+      List.of("perl", "-MPOSIX", "-e", "sigprocmask(SIG_SETMASK, POSIX::SigSet->new); exec @ARGV");
 
   private final Path directory;
   private final Process process;
@@ -44,8 +46,10 @@ final class Script implements AutoCloseable {
     try {
       Path out = Files.createTempFile(directory, "out", null);
       Path err = Files.createTempFile(directory, "err", null);
+      List<String> command = new ArrayList<>(UNBLOCKED);
+      command.addAll(List.of("setsid", "sh", "-c", text));
       ProcessBuilder builder =
-          new ProcessBuilder(List.of("setsid", "sh", "-c", UNBLOCK + text))
+          new ProcessBuilder(command)
               .redirectInput(Path.of("/dev/null").toFile())
               .redirectOutput(out.toFile())
               .redirectError(err.toFile());
