@@ -4,6 +4,7 @@ import dev.lukko.Holder;
 import dev.lukko.spi.ConfirmReply;
 import dev.lukko.spi.ExtendReply;
 import dev.lukko.spi.Failed;
+import dev.lukko.spi.FleetRecord;
 import dev.lukko.spi.GrantReply;
 import dev.lukko.spi.GrantRequest;
 import dev.lukko.spi.LockEntry;
@@ -73,6 +74,7 @@ final class Decisions {
   private boolean isJoinable() {
     long highest = highest();
     return entry.shared()
+        && highest > FleetRecord.floorOf(entry.seen())
         && documents.stream()
             .allMatch(document -> document.counter() < highest || document.isGivenToReader());
   }

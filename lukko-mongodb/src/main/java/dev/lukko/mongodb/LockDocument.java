@@ -141,6 +141,15 @@ final class LockDocument {
     return number(name, COUNTER, stored == null ? null : stored.get(COUNTER));
   }
 
+  /**
+   * The counter of a document of which nothing else was read.
+   *
+   * @throws AlteredDocumentException if it is no number in range
+   */
+  static long counterOf(BsonDocument stored) {
+    return number(String.valueOf(stored.get(ID)), COUNTER, stored.get(COUNTER));
+  }
+
   /** Whether the counter's number was last given to a reader. */
   boolean isGivenToReader() {
     BsonValue mark = raw(READERS_COUNTER);

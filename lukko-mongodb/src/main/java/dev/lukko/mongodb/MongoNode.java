@@ -292,13 +292,24 @@ public final class MongoNode implements LockNode {
   }
 
   @Override
+  public CompletionStage<Long> highestCounter() {
+    return question("highest counter", store::highestCounter);
+  }
+
+  @Override
   public CompletionStage<Inspection> inspect(String resource) {
-    return submit(
+    return question(
         "inspect",
         call -> {
           Snapshot seen = verbs.read(call, List.of(resource));
           return Inspections.of(seen.documents().get(0), seen.nowMillis());
-        },
+        });
+  }
+
+  private <T> CompletionStage<T> question(String what, Call.Work<T> work) {
+    return submit(
+        what,
+        work,
         fault -> {
           throw new CompletionException(
               new IllegalStateException(name + ": " + fault.detail(), fault.cause()));

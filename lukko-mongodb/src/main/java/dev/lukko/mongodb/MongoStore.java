@@ -10,11 +10,13 @@ import com.mongodb.ReadPreference;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
+import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.FindOneAndUpdateOptions;
 import com.mongodb.client.model.IndexOptions;
 import com.mongodb.client.model.Indexes;
 import com.mongodb.client.model.Projections;
 import com.mongodb.client.model.ReturnDocument;
+import com.mongodb.client.model.Sorts;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -99,6 +101,17 @@ final class MongoStore {
     Place known = place(call);
     BsonDocument stored = within(call).find(FleetDocument.filter()).first();
     return stored == null ? null : new FleetDocument(stored, known.suffix());
+  }
+
+  /** The highest counter of all resources; zero if there is none. */
+  long highestCounter(Call<?> call) {
+    BsonDocument highest =
+        within(call)
+            .find(Filters.gte(LockDocument.COUNTER, 0))
+            .projection(Projections.include(LockDocument.COUNTER))
+            .sort(Sorts.descending(LockDocument.COUNTER))
+            .first();
+    return highest == null ? 0 : LockDocument.counterOf(highest);
   }
 
   /** Writes; false if the document was no longer as it was read. */

@@ -123,6 +123,19 @@ class AlteredDocumentsTest {
     assertThat(Ask.grant(node, exclusive("other", "r"), 1)).isEqualTo(new Granted(8));
   }
 
+  /** Text sorts above all numbers; and what is no number in range must not become a floor. */
+  @Test
+  void highestCounterIsThatOfTheNumbers_andAnErrorIfThatIsNone() {
+    assertThat(Ask.grant(node, exclusive("other", "s"), 900)).isEqualTo(new Granted(900));
+    mongo.alter("r", "{$set: {counter: 'many'}}");
+    assertThat(Ask.now(node.highestCounter())).isEqualTo(900);
+    mongo.alter("r", "{$set: {counter: {$numberLong: '9007199254740992'}}}");
+    assertThatThrownBy(() -> node.highestCounter().toCompletableFuture().join())
+        .hasMessageContaining("ALTERED");
+    mongo.forget();
+    assertThat(Ask.now(node.highestCounter())).isZero();
+  }
+
   /** The mark names the counter, so that whatever changes the counter alone takes it away. */
   @Test
   void counterThatWasChangedWithoutItsMark_isNotJoinedByReaders() {

@@ -166,24 +166,23 @@ class MongoFleetsTest {
   }
 
   @Test
-  void differentNodeSetsAreToldToBoth_andRefusedInStrictMode() {
-    List<LockEvent.FleetsOverlap> told = new CopyOnWriteArrayList<>();
-    client(0, 1, 2).acquire(JOB);
-    UnaryOperator<RedlockBuilder> listening =
-        builder ->
-            builder.listener(
-                event -> {
-                  if (event instanceof LockEvent.FleetsOverlap overlap) {
-                    told.add(overlap);
-                  }
-                });
-    client(listening, 0, 1, 2, 3, 4);
-    await().until(() -> told.size() == 3);
-    assertThat(told.get(0).size()).isEqualTo(5);
-    assertThat(told.get(0).otherSize()).isEqualTo(3);
-    assertThatThrownBy(() -> client(b -> b.strict(true), 2, 3, 4))
+  void differentNodeSetsExcludeEachOther_areTold_andRefusedInStrictMode() {
+    List<LockEvent> told = new CopyOnWriteArrayList<>();
+    Redlock three = client(0, 1, 2);
+    Lease lease = three.acquire(JOB);
+    UnaryOperator<RedlockBuilder> listening = builder -> builder.listener(told::add);
+    Redlock five = client(listening, 0, 1, 2, 3, 4);
+    await().until(() -> told.stream().anyMatch(LockEvent.NodesDiffer.class::isInstance));
+    assertRefused(five);
+    lease.release();
+    five.acquire(JOB);
+    assertRefused(three);
+    assertThatThrownBy(() -> client(b -> b.strict(true), 0, 1, 2, 3, 4))
         .isInstanceOf(LockException.class)
         .hasMessageContaining("refused in strict mode")
-        .hasMessageContaining("do not exclude each other");
+        .hasMessageContaining("lists 5 nodes");
+    client(listening, 1);
+    await().until(() -> told.stream().anyMatch(LockEvent.FleetsOverlap.class::isInstance));
+    assertThat(told).anySatisfy(event -> assertThat(event.toString()).contains("this node alone"));
   }
 }
