@@ -60,7 +60,7 @@ final class LettuceConnections {
       login(address, socket.getUsername(), socket.getPassword());
     } else {
       RedisStandaloneConfiguration server = factory.getStandaloneConfiguration();
-      address = RedisURI.create(factory.getHostName(), factory.getPort());
+      address = RedisURI.Builder.redis(factory.getHostName(), factory.getPort()).build();
       login(address, server.getUsername(), server.getPassword());
     }
     address.setDatabase(factory.getDatabase());
@@ -73,7 +73,8 @@ final class LettuceConnections {
     RedisURI.Builder builder = RedisURI.builder();
     RedisPassword password = sentinel.getSentinelPassword();
     for (RedisNode node : sentinel.getSentinels()) {
-      RedisURI one = RedisURI.create(String.valueOf(node.getHost()), node.getRequiredPort());
+      RedisURI one =
+          RedisURI.Builder.redis(String.valueOf(node.getHost()), node.getRequiredPort()).build();
       login(one, sentinel.getSentinelUsername(), password);
       builder.withSentinel(one);
     }
