@@ -207,15 +207,15 @@ final class FleetMembership {
   }
 
   /**
-   * Not while the set changes, which has a floor of its own in the end. Where no majority is left
-   * that could be read there is nothing more to wait for.
+   * Where no majority is left that could be read there is nothing more to wait for. While the set
+   * changes, the present one is read: each token stands at a majority of it, until the change ends
+   * with a floor of its own.
    */
   private void findUnread() {
     for (Map.Entry<Integer, FleetRecord> entry : records.entrySet()) {
       FleetRecord record = entry.getValue();
       NodeStatus status = status(entry.getKey());
       if (FleetEpoch.of(record).equals(current)
-          && !record.isJoint()
           && record.isMember()
           && status.state() == State.QUARANTINED
           && status.remaining().isZero()
@@ -223,7 +223,8 @@ final class FleetMembership {
         unread.put(entry.getKey(), record);
       }
     }
-    if (current.set().size() - unread.size() < Tally.quorumOf(current.set().size())) {
+    long lacking = unread.values().stream().filter(it -> current.set().contains(it.self())).count();
+    if (current.set().size() - lacking < Tally.quorumOf(current.set().size())) {
       unread.forEach((node, record) -> look.changes[node] = FleetChange.of(record, 0));
       if (!unread.isEmpty()) {
         note =

@@ -16,7 +16,6 @@ final class Mutants {
   private static final String WATCHDOG = "redlock/Watchdog.java";
   private static final String CHANGE = "redlock/MembershipChange.java";
   private static final String FLEET = "redlock/FleetPlan.java";
-  private static final String READING = "redlock/CounterReading.java";
   private static final String LOOK = "redlock/FleetLook.java";
   private static final String MEMBERSHIP = "redlock/FleetMembership.java";
   private static final String KEPT = "release/KeptReleases.java";
@@ -224,14 +223,9 @@ final class Mutants {
             MEMBERSHIP,
             "unread.forEach((node, record) -> look.changes[node] = FleetChange.of(record, 0));",
             "",
-            "if (current.set().size() - unread.size()",
+            "long lacking =",
             "unread.forEach((node, record) -> look.changes[node] = FleetChange.of(record, 0));"
-                + " if (current.set().size() - unread.size()"),
-        Mutant.of(
-            "a node returns above what one node has told",
-            READING,
-            "return told < Tally.quorumOf(fleet.set().size())",
-            "return told < 1"),
+                + " long lacking ="),
         // ---- fleets
         Mutant.of(
             "what another fleet has decided counts",
