@@ -29,9 +29,13 @@ record FleetEpoch(long epoch, NodeSet set, @Nullable NodeSet next, long floor) {
 
   /**
    * Whether it can follow on another one: a change of the set begins or ends, or at most one member
-   * is another.
+   * is another. Where several epochs lie between and the floor has risen, the set has changed
+   * meanwhile: who has slept through that cannot tell by which nodes.
    */
   boolean follows(FleetEpoch before) {
+    if (epoch > before.epoch + 1 && floor > before.floor) {
+      return true;
+    }
     if ((next == null) != (before.next == null)) {
       NodeSet expected = before.next == null ? before.set : before.next;
       return set.equals(expected) && epoch == before.epoch + 1;

@@ -61,6 +61,9 @@ class SimulationTest {
     "243107553259525, a change of the set took a member that had forgotten for a new node",
     "169635816727250, the model of a node dropped what had ended at a request that it did not look at",
     "78493602830948, of two changes with different aims one overwrote the new node of the other",
+    "20262568, more nodes than a majority can spare waited for a reading while the set changed",
+    "20291093, a member that had slept through a change of the set was taken for the fleet, since"
+        + " another one forgot at its end",
     "20323540, all nodes forgot while they were made a fleet, had two then, and refused new clients",
     "236073845297538, a server that was seen through another address kept the vote of its own one,"
         + " which was silent",
