@@ -232,7 +232,9 @@ final class FleetPlan {
     return record == null
         ? null
         : FleetChange.of(
-            record.in(record.epoch(), record.set(), record.next(), Math.max(record.floor(), highest)), 0);
+            record.in(
+                record.epoch(), record.set(), record.next(), Math.max(record.floor(), highest)),
+            0);
   }
 
   /** The servers that serve other fleets too. */
