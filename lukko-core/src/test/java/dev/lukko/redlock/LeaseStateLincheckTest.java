@@ -72,6 +72,7 @@ public class LeaseStateLincheckTest {
         .actorsPerThread(2)
         .actorsBefore(0)
         .actorsAfter(2)
+        .loopBound(500) // The messages of errors are looked at letter by letter.
         .sequentialSpecification(OneAfterTheOther.class)
         .check(LeaseStateLincheckTest.class);
   }
