@@ -8,9 +8,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.stream.Stream;
 
-/**
- * What runs a command under a lock: flock, and the real lukko under each shell.
- */
+/** What runs a command under a lock: flock, and the real lukko under each shell. */
 enum Wrapper {
   FLOCK("flock"),
   LUKKO_SH("sh"),

@@ -10,7 +10,9 @@ import dev.lukko.LockNotAcquiredException;
 import dev.lukko.LockRequest;
 import dev.lukko.redlock.MembershipChange;
 import dev.lukko.redlock.Redlock;
+import dev.lukko.spi.FleetMemory;
 import dev.lukko.spi.LockNode;
+import dev.lukko.spi.NodeStatus;
 import dev.lukko.testkit.RedisServers;
 import dev.lukko.time.Scheduler;
 import java.time.Duration;
@@ -217,5 +219,42 @@ public abstract class MembershipChangeContract {
     lease.release();
     assertThat(next.extend(MAX_TTL)).as("it released nothing of the next holder's").isTrue();
     next.release();
+  }
+
+  @Test
+  void serverThatForgotReturnsAboveWhatTheOthersHaveTold() {
+    List<LockNode> nodes = nodes(0, 1, 2);
+    Redlock client =
+        Redlock.builder()
+            .nodes(nodes)
+            .closeNodes(false)
+            .maxTtl(MAX_TTL)
+            .nodeTimeout(Duration.ofMillis(500))
+            .returnByReading(true)
+            .build();
+    open.add(0, client);
+    Lease lease = client.acquire(JOB);
+    lease.release();
+    servers.get(1).restart();
+    await()
+        .atMost(Duration.ofSeconds(60))
+        .until(
+            () -> {
+              client.acquire(JOB).release(); // finds it, and goes on with the others
+              return floorAt(nodes.get(1)) >= lease.fencingToken();
+            });
+    servers.get(0).kill();
+    Lease next = client.acquire(JOB);
+    assertThat(next.fencingToken()).isGreaterThan(lease.fencingToken());
+    next.release();
+  }
+
+  /** The floor of its record if it votes. */
+  private static long floorAt(LockNode node) {
+    NodeStatus status = node.status().toCompletableFuture().join();
+    FleetMemory memory = status.memory();
+    return memory == null || status.state() != NodeStatus.State.VOTING
+        ? -1
+        : memory.records().get(0).floor();
   }
 }
