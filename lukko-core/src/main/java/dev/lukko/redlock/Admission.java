@@ -53,7 +53,7 @@ final class Admission {
   private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
   /** How long a node may take to tell the highest of all its counters. */
-  private static final long READING_NANOS = TimeUnit.SECONDS.toNanos(30);
+  private static final long READING_NANOS = TimeUnit.MINUTES.toNanos(2);
 
   private static final String FORGETFUL =
       "it persists nothing, and quarantine is switched off: after a restart it grants again what"
@@ -282,12 +282,15 @@ final class Admission {
     }
     begun.whenComplete(
         (told, failure) -> {
-          if (failure != null) {
-            LOG.log(System.Logger.Level.WARNING, "counters could not be read", failure);
-          }
           synchronized (this) {
             reading = null;
             counters = told;
+            if (closed) {
+              return;
+            }
+          }
+          if (failure != null) {
+            LOG.log(System.Logger.Level.WARNING, "counters could not be read", failure);
           }
           if (told != null) {
             review();
@@ -347,6 +350,9 @@ final class Admission {
   /** Looks no more. */
   synchronized void close() {
     closed = true;
+    if (reading != null) {
+      reading.cancel(false);
+    }
     if (nextReview != null) {
       nextReview.cancel();
     }

@@ -51,9 +51,12 @@ record CounterReading(long epoch, Map<Integer, String> runs, long highest) {
     }
     Scheduler.Timer timer =
         scheduler.schedule(() -> counters.forEach(counter -> counter.complete(-1L)), timeoutNanos);
-    return CompletableFuture.allOf(counters.toArray(new CompletableFuture<?>[0]))
-        .whenComplete((done, failure) -> timer.cancel())
-        .thenApply(done -> judged(nodes, fleet, runs, counters));
+    CompletableFuture<@Nullable CounterReading> reading =
+        CompletableFuture.allOf(counters.toArray(new CompletableFuture<?>[0]))
+            .thenApply(done -> judged(nodes, fleet, runs, counters));
+    reading.whenComplete(
+        (told, failure) -> timer.cancel()); // Also if nobody waits for it any more.
+    return reading;
   }
 
   private static @Nullable CounterReading judged(
