@@ -66,7 +66,14 @@ lukko_defaults() {
         *) exec env --default-signal="${lukko_list% *},${lukko_list#* }" -- "$@" ;;
       esac
       ;;
-    perl) exec perl -e '$SIG{$_} = "DEFAULT" for split " ", shift; exec { $ARGV[0] } @ARGV' "$lukko_ours" "$@" ;;
+    perl)
+      # Perl would complain of a locale that the machine does not have.
+      if [ -n "${PERL_BADLANG+set}" ]; then
+        exec perl -e '$SIG{$_} = "DEFAULT" for split " ", shift; exec { $ARGV[0] } @ARGV' "$lukko_ours" "$@"
+      fi
+      exec env PERL_BADLANG=0 perl -e 'delete $ENV{PERL_BADLANG};
+        $SIG{$_} = "DEFAULT" for split " ", shift; exec { $ARGV[0] } @ARGV' "$lukko_ours" "$@"
+      ;;
     *) exec "$@" ;;
   esac
 }

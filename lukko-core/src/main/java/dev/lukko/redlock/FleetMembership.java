@@ -256,6 +256,13 @@ final class FleetMembership {
                         || current.set().contains(look.freshId(i))
                         || current.set().contains(look.former.get(i).self()))
             .count();
+    // An address that has led to a member for a while is not that member, which is there.
+    long alive =
+        records.entrySet().stream()
+            .filter(entry -> current.set().contains(entry.getValue().self()))
+            .filter(entry -> status(entry.getKey()).state() != State.RESTARTED)
+            .count();
+    awaiting = Math.min(awaiting, current.set().size() - alive - othersIn(current.set()));
     boolean majority = current.next() == null && awaiting >= Tally.quorumOf(current.set().size());
     long wait = look.pauseOf(majority);
     looksAgain = majority && wait == 0 && !look.isSeenTwice();

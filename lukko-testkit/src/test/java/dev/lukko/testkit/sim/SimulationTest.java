@@ -61,6 +61,8 @@ class SimulationTest {
     "243107553259525, a change of the set took a member that had forgotten for a new node",
     "169635816727250, the model of a node dropped what had ended at a request that it did not look at",
     "78493602830948, of two changes with different aims one overwrote the new node of the other",
+    "111782332595741, a server that had forgotten counted as a member that was there, since its"
+        + " address had led to that one for a while: with another one a new deployment",
     "20262568, more nodes than a majority can spare waited for a reading while the set changed",
     "20291093, a member that had slept through a change of the set was taken for the fleet, since"
         + " another one forgot at its end",
