@@ -21,9 +21,18 @@ final class Script implements AutoCloseable {
 
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
-  /** Java starts its children with QUIT blocked. */
+  /**
+   * Java starts its children with QUIT blocked, and whoever started the tests may ignore signals, as
+   * shells do in the background. Perl is told not to complain of a locale that is missing.
+   */
   private static final List<String> UNBLOCKED =
-      List.of("perl", "-MPOSIX", "-e", "sigprocmask(SIG_SETMASK, POSIX::SigSet->new); exec @ARGV");
+      List.of(
+          "perl",
+          "-MPOSIX",
+          "-e",
+          "delete $ENV{PERL_BADLANG};"
+              + " $SIG{$_} = 'DEFAULT' for qw(HUP INT QUIT TERM USR1 USR2 ALRM PIPE);"
+              + " sigprocmask(SIG_SETMASK, POSIX::SigSet->new); exec @ARGV");
 
   private final Path directory;
   private final Process process;
@@ -54,6 +63,7 @@ final class Script implements AutoCloseable {
               .redirectOutput(out.toFile())
               .redirectError(err.toFile());
       builder.environment().remove("LUKKO_NODES");
+      builder.environment().put("PERL_BADLANG", "0");
       builder.environment().put("LUKKO", Installation.script().toString());
       builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
       builder.environment().put("DIR", directory.toString());
