@@ -22,8 +22,8 @@ final class Script implements AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
   /**
-   * Java starts its children with QUIT blocked, and whoever started the tests may ignore signals, as
-   * shells do in the background. Perl is told not to complain of a locale that is missing.
+   * Java starts its children with QUIT blocked, and whoever started the tests may ignore signals,
+   * as shells do in the background. Perl is told not to complain of a locale that is missing.
    */
   private static final List<String> UNBLOCKED =
       List.of(
