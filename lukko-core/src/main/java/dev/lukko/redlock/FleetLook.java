@@ -7,12 +7,14 @@ import dev.lukko.spi.NodeStatus;
 import dev.lukko.spi.NodeStatus.State;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,7 +59,7 @@ final class FleetLook {
 
   private void seat() {
     Map<String, Integer> byIdentity = new HashMap<>();
-    for (int i : formerMembersFirst()) {
+    for (int i : formerMembersFirst(IntStream.range(0, seats.length).boxed().toList())) {
       NodeStatus status = statuses.get(i);
       String identity = status.identity().orElse("");
       if (status.state() == State.UNREACHABLE || identity.isEmpty()) {
@@ -82,22 +84,13 @@ final class FleetLook {
   }
 
   /** A node that was this server before keeps its vote, not the one that leads there now. */
-  private List<Integer> formerMembersFirst() {
-    List<Integer> order = new ArrayList<>();
-    for (int i = 0; i < seats.length; i++) {
-      if (isStill(i)) {
-        order.add(i);
-      }
-    }
-    for (int i = 0; i < seats.length; i++) {
-      if (!isStill(i)) {
-        order.add(i);
-      }
-    }
+  List<Integer> formerMembersFirst(Collection<Integer> which) {
+    List<Integer> order = new ArrayList<>(which);
+    order.sort((a, b) -> Boolean.compare(isStill(b), isStill(a)));
     return order;
   }
 
-  boolean isStill(int node) {
+  private boolean isStill(int node) {
     return former.get(node).seen() != null
         && former.get(node).identity().equals(statuses.get(node).identity());
   }

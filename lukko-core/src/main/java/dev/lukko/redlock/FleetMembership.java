@@ -306,9 +306,7 @@ final class FleetMembership {
   /** Reads the records; a second server with an id that is taken has no vote. */
   private void takeNote() {
     Map<String, Integer> bySelf = new HashMap<>();
-    List<Integer> order = new ArrayList<>(look.keepers);
-    order.sort((a, b) -> Boolean.compare(look.isStill(b), look.isStill(a)));
-    for (int i : order) {
+    for (int i : look.formerMembersFirst(look.keepers)) {
       FleetRecord record = look.memory(i).record(key).orElse(null);
       found.put(i, look.statuses.get(i).in(key));
       if (record == null) {

@@ -180,10 +180,7 @@ public final class MembershipChange {
             })
         .exceptionally(
             failure -> {
-              result.completeExceptionally(
-                  failure instanceof CompletionException && failure.getCause() != null
-                      ? failure.getCause()
-                      : failure);
+              result.completeExceptionally(unwrapped(failure));
               return null;
             });
   }
@@ -564,11 +561,13 @@ public final class MembershipChange {
         });
   }
 
+  private static Throwable unwrapped(Throwable failure) {
+    Throwable cause = failure.getCause();
+    return failure instanceof CompletionException && cause != null ? cause : failure;
+  }
+
   private void notTold(LockNode node, Throwable failure) {
-    Throwable cause =
-        failure instanceof CompletionException && failure.getCause() != null
-            ? failure.getCause()
-            : failure;
+    Throwable cause = unwrapped(failure);
     if (cause instanceof UnsupportedOperationException) {
       throw new LockException(String.valueOf(cause.getMessage()), cause);
     }

@@ -167,6 +167,18 @@ public record NodeStatus(
     return new NodeStatus(other, identity, why, left, warnings, traits, memory);
   }
 
+  /**
+   * What a client is told whose request was not run for its record's sake: to look again, if the
+   * record is another one than it has seen, or would let the node vote by now.
+   *
+   * @param same whether the record is the one that the client has seen
+   */
+  public NodeStatus asRefusal(boolean same) {
+    return state == State.VOTING || (state == State.QUARANTINED && !same)
+        ? with(State.CHANGED, "", Duration.ZERO)
+        : this;
+  }
+
   /** Whether somebody has to decide from when on the node may vote. */
   public boolean awaitsAdmission() {
     return state == State.UNMARKED || state == State.RESTARTED;

@@ -10,7 +10,6 @@ import dev.lukko.spi.NotVoting;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -128,9 +127,7 @@ final class FleetTable {
     if (same && (check == RecordCheck.SAME || status.state() == State.VOTING)) {
       return null;
     }
-    boolean changed =
-        status.state() == State.VOTING || (status.state() == State.QUARANTINED && !same);
-    return new NotVoting(changed ? status.with(State.CHANGED, "", Duration.ZERO) : status);
+    return new NotVoting(status.asRefusal(same));
   }
 
   /** Writes a change in one transaction, unless the records are no longer those that were seen. */

@@ -7,7 +7,6 @@ import dev.lukko.spi.LockEntry;
 import dev.lukko.spi.NodeStatus;
 import dev.lukko.spi.NodeStatus.State;
 import dev.lukko.spi.NotVoting;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -111,9 +110,7 @@ final class FleetDocument {
     if (same && (check == Check.SAME || status.state() == State.VOTING)) {
       return null;
     }
-    boolean changed =
-        status.state() == State.VOTING || (status.state() == State.QUARANTINED && !same);
-    return new NotVoting(changed ? status.with(State.CHANGED, "", Duration.ZERO) : status);
+    return new NotVoting(status.asRefusal(same));
   }
 
   /** The write that a change of the records is; null if they are not those that were seen. */

@@ -71,10 +71,7 @@ final class Standing {
         NodeStatus.remembering(
                 facts.run(), facts.warnings(), traits(facts), memory(facts, records, serverMillis))
             .in(key);
-    boolean same = text.startsWith(seen + " ");
-    return status.state() == State.VOTING || (status.state() == State.QUARANTINED && !same)
-        ? status.with(State.CHANGED, "", Duration.ZERO)
-        : status;
+    return status.asRefusal(text.startsWith(seen + " "));
   }
 
   private static FleetMemory memory(
